@@ -321,28 +321,28 @@ void Communicator::watch(Clock::time_point now) {
 // The ranks of a cycle, each of which waits for the next one, with no message in transit between
 // them: a deadlock. A rank that waits sends nothing, so this holds although the heartbeats of the
 // ranks are from different times.
-std::optional<std::vector<std::uint32_t>> Communicator::waiting_circle() const {
-  std::vector<std::uint32_t> circle;
+std::optional<std::vector<std::uint32_t>> Communicator::waiting_cycle() const {
+  std::vector<std::uint32_t> cycle;
   std::uint32_t rank = rank_;
   do {
     const Beat beat = beat_of(rank);
     if (!beat.waits_for || *beat.waits_for >= peers_.size()) return std::nullopt;
     const Beat next = beat_of(*beat.waits_for);
     if (next.sent.size() != peers_.size() || next.sent[rank] != beat.received) return std::nullopt;
-    circle.push_back(rank);
+    cycle.push_back(rank);
     rank = *beat.waits_for;
-  } while (rank != rank_ && circle.size() <= peers_.size());
+  } while (rank != rank_ && cycle.size() <= peers_.size());
   if (rank != rank_) return std::nullopt;
-  return circle;
+  return cycle;
 }
 
 void Communicator::find_deadlock() {
-  auto circle = waiting_circle();
-  if (!circle) return;
+  auto cycle = waiting_cycle();
+  if (!cycle) return;
   // All ranks of the cycle report the same text.
-  std::rotate(circle->begin(), std::ranges::min_element(*circle), circle->end());
+  std::rotate(cycle->begin(), std::ranges::min_element(*cycle), cycle->end());
   std::string text;
-  for (const std::uint32_t rank : *circle) {
+  for (const std::uint32_t rank : *cycle) {
     const Beat beat = beat_of(rank);
     text += fmt::format("{}rank {} waits for rank {} at {}", text.empty() ? "" : ", ", rank,
                         *beat.waits_for, beat.step);

@@ -87,7 +87,7 @@ class Communicator {
   void take(std::uint32_t from, PeerFrame frame);
   void watch(Clock::time_point now);
   void find_deadlock();
-  std::optional<std::vector<std::uint32_t>> waiting_circle() const;
+  std::optional<std::vector<std::uint32_t>> waiting_cycle() const;
   Beat beat_of(std::uint32_t rank) const;
   bool is_written() const;
   void end(RankFailure failure, bool tell);

@@ -66,7 +66,7 @@ TEST(CommunicatorTest, ARankThatWaitsForItselfIsFound) {
 TEST(CommunicatorTest, ARankThatEndedItsRunIsNotWaitedFor) {
   std::vector<World> worlds = World::of_threads(2);
   const std::shared_ptr<Communicator> first = worlds[0].communicator();
-  worlds.clear();  // rank 1 says goodbye
+  worlds.clear();  // rank 1 sends kEnd
   try {
     first->receive(1, {"a", "all_reduce y"});
     FAIL() << "came through";
@@ -77,7 +77,7 @@ TEST(CommunicatorTest, ARankThatEndedItsRunIsNotWaitedFor) {
   }
 }
 
-// The connection of a process that is killed ends without a goodbye.
+// The connection of a process that is killed ends without kEnd.
 TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   auto [own, other] = connected_pair();
   std::vector<FileDescriptor> links(2);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A port of the loopback that nobody listens at.
+// A port of the loopback at which no process listens.
 std::uint16_t free_port() {
   return local_address(listen_at({"127.0.0.1", 0})).port;
 }
@@ -96,7 +96,7 @@ TEST(RendezvousTest, OtherNumbersOfRanksAreRefused) {
   one.join();
 }
 
-// A process of another run, and whoever says nothing, do not keep the ranks from each other.
+// A process of another run, and a connection that sends nothing, do not delay the ranks.
 TEST(RendezvousTest, StrangersAreLeftAlone) {
   const std::uint16_t port = free_port();
   std::thread silent([&] {
