@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,8 +59,7 @@ class BoundProgram {
   // Decides the world of a binding, and notes it there.
   void enter_world(Bindings& given);
   // Calls a function on all ranks. An exception ends the run of all of them.
-  template <typename Act>
-  void in_world(Act&& act);
+  void in_world(const std::function<void()>& act);
   void bind_rank(Bindings given);
   void run_rank(const RunOptions& options);
   void wait_for_rank(const Stream& stream, const WaitOptions& options);
