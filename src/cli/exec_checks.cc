@@ -6,6 +6,7 @@
 #include "cli/command_checks.h"
 #include "cli/option_values.h"
 #include "tools/basics.h"
+#include "tools/device_facts.h"
 
 namespace baton::cli {
 namespace {
@@ -71,7 +72,11 @@ Command checked_exec(const RawOptions& raw) {
   command.program = raw.rest;
   command.settings.device = parse_exec_device(raw.device);
   command.on_gpu = command.settings.device == kGpu;
-  if (command.on_gpu) require_no_simulation(raw);
+  if (command.on_gpu) {
+    require_no_simulation(raw);
+  } else {
+    tools::require_simulated(command.settings.device);
+  }
   command.settings.schedule = checked_schedule(raw.schedule);
   command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
   command.settings.keep_going = raw.keep_going;

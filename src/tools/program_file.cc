@@ -12,7 +12,7 @@
 
 namespace baton::tools {
 
-ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+void require_no_folder(const std::filesystem::path& path) {
   if (is_record(path)) {
     throw error(
         ErrorCode::kInvalidInput,
@@ -20,6 +20,17 @@ ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& 
         "launches, baton inspect {0} lists them",
         path.string());
   }
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} is a folder, and not a record: it has no record.json; name a program file, a "
+                "bundle or a record",
+                path.string());
+  }
+}
+
+ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+  require_no_folder(path);
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
     return {Program::from_file(path)};

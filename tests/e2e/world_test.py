@@ -238,6 +238,11 @@ class World(Case):
         self.expect_one_error(self.run_ranks(self.program, "--schedules", "serial,reverse"),
                               "--schedules compares runs of one rank, and this run has 2")
 
+    def test_a_count_beyond_the_buffer(self):
+        self.program.write_text(SUM.replace('op = "sum"', 'op = "sum", count = 9'))
+        self.check(self.baton("run", self.program, "--devices", "sim,sim"), 2,
+                   "the all_reduce takes 9 elements of x from element 0 on, and there are 4 (")
+
     def test_another_number_of_ranks(self):
         self.program.write_text(SUM.replace("[world]", "[world]\nranks = 3"))
         self.check(self.baton("run", self.program), 2, "takes 3 ranks, and this run has 1")

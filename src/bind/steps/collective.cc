@@ -52,7 +52,7 @@ void check_side(const PlannedCollective& step, const BoundBuffer& buffer, std::i
       step.count || step.from == step.to ? count <= left / parts : count * parts == left;
   if (count >= 0 && fits) return;
   throw error(ErrorCode::kInvalidInput,
-              "the {} takes {}{} elements of {} from element {} on, which has {} there{}",
+              "the {} takes {}{} elements of {} from element {} on, and there are {}{}",
               step.facts().name, parts == 1 ? "" : std::to_string(parts) + " times ", count,
               buffer.definition->name, offset, left,
               step.count ? "" : "; sizes must fit unless count is given");
