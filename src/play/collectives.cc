@@ -19,7 +19,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
 }
 
-// Elements that are read and written in place stand in one place.
+// Elements that are read and written in place have one place.
 std::uint64_t target_offset(const bind::PlannedCollective& step,
                             const bind::CollectiveBytes& bytes) {
   return step.facts().moves ? aligned(bytes.read) : 0;
@@ -105,7 +105,7 @@ Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::
 std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,
                                                                 const bind::TapeCollective& step) {
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
-  // would wait for the next for ever.
+  // would never end, because it waits for the next.
   if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
                    "{} is exchanged by host functions, which a GPU's driver executes one after "
@@ -166,7 +166,7 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
   if (graph.in_condition()) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
                    "{} is exchanged by the host, and the if and while of a graph take no host "
-                   "functions; take the stream executor",
+                   "functions; use the stream executor",
                    at.label);
   }
   const std::shared_ptr<Exchange> exchange = exchange_of(at, step);
