@@ -20,6 +20,13 @@ class Communicator;
 // How a collective makes one element of those of all ranks.
 enum class ReduceOp : std::uint8_t { kSum, kMax, kMin };
 
+// What executes the collectives of a program.
+enum class CollectiveExecutor : std::uint8_t {
+  kAuto,  // NCCL where all ranks have CUDA devices of their own and find it; else the host
+  kNccl,
+  kHost,  // copies to the host, and connections between the ranks
+};
+
 // The ranks that run one program together, each on a device of its own, as one of them sees it.
 // A cheap value that refers to a shared state. Thread-safe, but the collectives of one rank belong
 // to one run at a time.

@@ -58,6 +58,7 @@ struct RunCommand {
   ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
   std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   bool fixed_executor = false;         // a tuned record does not choose it
   bool untuned = false;                // no tuned record is used
   std::optional<Schedule> schedule;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
+#include "session/collective_choice.h"
 #include "session/rank_agreement.h"
 #include "session/run_observer.h"
 #include "session/simulated_run.h"
@@ -23,6 +25,7 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::milliseconds kProgressInterval{250};
+constexpr std::chrono::seconds kAbortTime{2};
 
 // Calls the user's progress callback a few times a second.
 std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
@@ -181,8 +184,35 @@ void BoundProgram::in_world(Act&& act) {
     act();
     world_.check();
   } catch (const Error& failure) {
-    throw Error(world_.fail(failure));
+    Error told = world_.fail(failure);
+    end_collectives();
+    throw told;
   }
+}
+
+// What waits for a lost rank ends soon, so that the executable can be destroyed.
+void BoundProgram::end_collectives() noexcept {
+  if (!collectives_->by_nccl()) return;
+  collectives_->abort();
+  const auto until = std::chrono::steady_clock::now() + kAbortTime;
+  while (still_runs() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
+  if (collectives_->has_chosen()) {
+    if (wanted == wanted_collectives_) return;
+    throw error(ErrorCode::kInvalidInput,
+                "{} was bound with collectives by {}, and this bind wants {}; make another "
+                "executable for that",
+                printable(state_->program.name()), to_string(wanted_collectives_),
+                to_string(wanted));
+  }
+  wanted_collectives_ = wanted;
+  CollectiveChoice choice = baton::choose_collectives(world_, *state_, wanted);
+  collectives_->choose(std::move(choice.nccl), choice.report.reason);
+  collectives_report_ = std::move(choice.report);
 }
 
 void BoundProgram::bind(Bindings given) {
@@ -192,7 +222,10 @@ void BoundProgram::bind(Bindings given) {
 
 void BoundProgram::bind_rank(Bindings given) {
   ProgramValues values = state_->values(given);
-  if (world_.ranks() > 1) agree_on(world_, *state_, executor_, values, given.seed);
+  if (world_.ranks() > 1) {
+    agree_on(world_, *state_, executor_, values, given);
+    if (has_collectives(*state_)) choose_collectives(given.collectives);
+  }
   ProgramMemory::Next next;
   if (bound()) {
     // Other values may be set in place, if all memory stays.
@@ -392,6 +425,14 @@ void BoundProgram::initialise(const Stream& stream) {
   memory_.initialise(stream);
 }
 
+std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick) const {
+  if (!collectives_->by_nccl()) return tick;
+  return [this, tick = std::move(tick)] {
+    collectives_->check();
+    if (tick) tick();
+  };
+}
+
 play::PlayTarget BoundProgram::target(const Stream& stream) {
   return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_, *collectives_};
 }
@@ -439,7 +480,8 @@ void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
 }
 
 void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& options) {
-  const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {}, &world_);
+  const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
+                             watch_collectives({}), &world_);
   try {
     watch.wait([&] { return stream.done(); });
     player_->check_conditions(stream);
@@ -524,11 +566,12 @@ Array BoundProgram::contents(std::string_view name) const {
 void BoundProgram::play(const RunOptions& options) {
   play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
+  report.collectives = collectives_report_;
   report.parts = part_reports(parts_, *tape_, state_->plan.launches);
   memory_.initialise(stream_);
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             progress_tick(options, progress), &world_);
+                             watch_collectives(progress_tick(options, progress)), &world_);
   std::optional<RunObserver> observer;
   try {
     if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);
