@@ -67,8 +67,8 @@ struct Bindings {
   // (World::of_process). Inputs of sharded buffers are whole arrays, of which each rank takes its
   // part; memory of the caller is that part.
   std::optional<World> world = {};
-  // What executes the collectives. The same for all ranks, and for all binds of an executable. With
-  // kNccl a bind throws kUnsupported or kNotFound where NCCL cannot.
+  // The executor of the collectives. The same for all ranks, and for all binds of an executable.
+  // With kNccl a bind throws kUnsupported or kNotFound where NCCL cannot.
   CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   // Limits of the setup steps, which a bind executes and waits for.
   WaitOptions setup = {};

@@ -79,7 +79,7 @@ struct GraphReport {
   std::uint64_t programmatic_edges = 0;  // of these
 };
 
-// What executed the collectives of a program with several ranks.
+// The executor of the collectives of a program with several ranks.
 struct CollectivesReport {
   std::string executor;  // "nccl" or "host"
   std::string version;   // of NCCL: "2.28.3"
@@ -103,9 +103,9 @@ struct RunReport {
   std::vector<StepReport> steps;
   // In the program's order. Then each step of the program has one report for all its executions.
   std::vector<ConditionReport> conditions;
-  std::optional<GraphReport> graph;  // with ExecutorKind::kGraph
+  std::optional<GraphReport> graph;              // with ExecutorKind::kGraph
   std::optional<CollectivesReport> collectives;  // where there are any, and several ranks
-  std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
+  std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
   std::vector<SmPartReport> parts;  // of the SMs, disjoint; `sms` of launches asks for them

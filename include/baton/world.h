@@ -20,7 +20,7 @@ class Communicator;
 // How a collective makes one element of those of all ranks.
 enum class ReduceOp : std::uint8_t { kSum, kMax, kMin };
 
-// What executes the collectives of a program.
+// The executor of the collectives of a program.
 enum class CollectiveExecutor : std::uint8_t {
   kAuto,  // NCCL where all ranks have CUDA devices of their own and find it; else the host
   kNccl,

@@ -64,8 +64,8 @@ CollectiveExecutor collectives_argument(std::string_view given) {
     if (name == given) return executor;
     names.push_back(name);
   }
-  throw error(ErrorCode::kInvalidInput, "the executor of collectives is \"{}\"{}",
-              printable(given), suggestion(given, names));
+  throw error(ErrorCode::kInvalidInput, "the executor of collectives is \"{}\"{}", printable(given),
+              suggestion(given, names));
 }
 
 PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t nargs,

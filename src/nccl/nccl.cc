@@ -109,9 +109,10 @@ const Nccl& find_nccl() {
       searched.push_back(file.parent_path().string());
     }
   }
-  Error missing = error(ErrorCode::kNotFound,
-                        "NCCL is not installed; in a virtual environment of Python run: pip install "
-                        "nvidia-nccl-cu13 (or -cu12); or name the library in BATON_NCCL");
+  Error missing =
+      error(ErrorCode::kNotFound,
+            "NCCL is not installed; in a virtual environment of Python run: pip install "
+            "nvidia-nccl-cu13 (or -cu12); or name the library in BATON_NCCL");
   for (const std::string& place : searched) missing.note("searched: " + place);
   throw missing;
 }

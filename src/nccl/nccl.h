@@ -76,9 +76,9 @@ struct Nccl {
 // "2.24.3"
 std::string version_text(int number);
 
-// Looks, in this order: BATON_NCCL (a file); NCCL that is loaded in this process; the loader's path;
-// nvidia/nccl/lib among the Python packages that are searched for NVRTC, and in VIRTUAL_ENV or
-// CONDA_PREFIX. BATON_CUDA_ROOT=none leaves out the loader's path and the environments. Throws
+// Looks, in this order: BATON_NCCL (a file); NCCL that is loaded in this process; the loader's
+// path; nvidia/nccl/lib among the Python packages that are searched for NVRTC, and in VIRTUAL_ENV
+// or CONDA_PREFIX. BATON_CUDA_ROOT=none leaves out the loader's path and the environments. Throws
 // kNotFound, saying what was searched and how to get it, and what `load` throws. Thread-safe as far
 // as getenv is.
 const Nccl& find_nccl();

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "baton/error.h"
-#include "nccl/communicator.h"
+#include "nccl/nccl_rank.h"
 
 namespace baton::nccl {
 namespace {

@@ -107,13 +107,13 @@ std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::Plan
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
   // would wait for the next for ever.
   if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
-    throw error_at(at.source->where, ErrorCode::kUnsupported,
-                   "{} is exchanged by host functions, which a GPU's driver executes one after "
-                   "another for all ranks of a process; start a process for each rank, by mpirun "
-                   "-n {}{}",
-                   at.label, world_.ranks(),
-                   by_nccl() ? ": NCCL lacks this step"
-                             : ", or let NCCL exchange it: here " + why_host_);
+    throw error_at(
+        at.source->where, ErrorCode::kUnsupported,
+        "{} is exchanged by host functions, which a GPU's driver executes one after "
+        "another for all ranks of a process; start a process for each rank, by mpirun "
+        "-n {}{}",
+        at.label, world_.ranks(),
+        by_nccl() ? ": NCCL lacks this step" : ", or let NCCL exchange it: here " + why_host_);
   }
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
@@ -131,7 +131,7 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
   return *enqueued_.emplace_back(std::move(exchange));
 }
 
-void Collectives::choose(std::shared_ptr<nccl::Communicator> nccl, std::string why_host) {
+void Collectives::choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host) {
   if (nccl != nullptr) nccl_.emplace(std::move(nccl));
   why_host_ = std::move(why_host);
   has_chosen_ = true;

@@ -16,9 +16,10 @@ namespace baton::play {
 
 class TapeGraph;
 
-// How collectives of a tape are executed: by NCCL, where the ranks have chosen it. Otherwise, on any
-// device: a copy to page-locked memory, a host function that exchanges the contents with the other
-// ranks, and a copy back, in the order of the stream or as nodes of a graph. One thread at a time.
+// How collectives of a tape are executed: by NCCL, where the ranks have chosen it. Otherwise, on
+// any device: a copy to page-locked memory, a host function that exchanges the contents with the
+// other ranks, and a copy back, in the order of the stream or as nodes of a graph. One thread at a
+// time.
 //
 // The host function waits for other ranks on the driver's thread. What goes wrong there ends the
 // run of all ranks: the function returns, and whoever waits for the run finds the failure.
@@ -29,7 +30,7 @@ class Collectives {
   const World& world() const { return world_; }
 
   // Once, before the first step. `why_host`: why there is no NCCL, for messages.
-  void choose(std::shared_ptr<nccl::Communicator> nccl, std::string why_host);
+  void choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host);
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Throws what NCCL found wrong since.
@@ -52,7 +53,8 @@ class Collectives {
   void forget_messages() {
     if (nccl_) nccl_->forget();
   }
-  // Some messages are kept until a step follows that `joins` does not name: `flush` comes before it.
+  // Some messages are kept until a step follows that `joins` does not name: `flush` comes before
+  // it.
   bool joins(const bind::TapeCollective& step) const;
   void flush(const Stream& stream) {
     if (nccl_) nccl_->flush({.stream = &stream});

@@ -10,7 +10,7 @@
 namespace baton::play {
 namespace {
 
-bool overlap(const nccl::Message& a, const nccl::Message& b) {
+bool overlap(const nccl::NcclMessage& a, const nccl::NcclMessage& b) {
   return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
 }
 
@@ -72,13 +72,13 @@ void NcclSteps::add(const Place& place, const bind::TapeCollective& step,
   });
 }
 
-void NcclSteps::add_message(const Place& place, const nccl::Message& message) {
-  const auto comes_before = [&](const nccl::Message& kept) {
+void NcclSteps::add_message(const Place& place, const nccl::NcclMessage& message) {
+  const auto comes_before = [&](const nccl::NcclMessage& kept) {
     return !kept.is_send && overlap(kept, message);
   };
   if (std::ranges::any_of(kept_, comes_before)) flush(place);
   for (std::size_t i = 0; !message.is_send && i < kept_.size(); ++i) {
-    nccl::Message& kept = kept_[i];
+    nccl::NcclMessage& kept = kept_[i];
     if (!kept.is_send || !overlap(kept, message)) continue;
     const DeviceAddress aside = staging(i, kept.bytes);
     copy(place, aside, std::exchange(kept.address, aside), kept.bytes);
@@ -95,12 +95,12 @@ DeviceAddress NcclSteps::staging(std::size_t number, std::uint64_t bytes) {
 
 void NcclSteps::flush(const Place& place) {
   if (kept_.empty()) return;
-  const std::vector<nccl::Message> messages = std::exchange(kept_, {});
+  const std::vector<nccl::NcclMessage> messages = std::exchange(kept_, {});
   call(place, [&](const Stream& stream) { ranks_->exchange(messages, stream); });
 }
 
 bool NcclSteps::keeps_receives() const {
-  return !std::ranges::all_of(kept_, &nccl::Message::is_send);
+  return !std::ranges::all_of(kept_, &nccl::NcclMessage::is_send);
 }
 
 }  // namespace baton::play

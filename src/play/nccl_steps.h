@@ -6,7 +6,7 @@
 
 #include "baton/buffer.h"
 #include "bind/tape.h"
-#include "nccl/communicator.h"
+#include "nccl/nccl_rank.h"
 
 namespace baton::play {
 
@@ -25,9 +25,9 @@ class NcclSteps {
     TapeGraph* graph = nullptr;
   };
 
-  explicit NcclSteps(std::shared_ptr<nccl::Communicator> ranks) : ranks_(std::move(ranks)) {}
+  explicit NcclSteps(std::shared_ptr<nccl::NcclRank> ranks) : ranks_(std::move(ranks)) {}
 
-  nccl::Communicator& ranks() const { return *ranks_; }
+  nccl::NcclRank& ranks() const { return *ranks_; }
 
   // Whether NCCL has what the step needs. It lacks reductions of some dtypes, and a rank's messages
   // to itself.
@@ -43,14 +43,14 @@ class NcclSteps {
   bool keeps_receives() const;
 
  private:
-  void add_message(const Place& place, const nccl::Message& message);
+  void add_message(const Place& place, const nccl::NcclMessage& message);
   DeviceAddress staging(std::size_t number, std::uint64_t bytes);
   void copy(const Place& place, DeviceAddress to, DeviceAddress from, std::uint64_t bytes) const;
   template <typename Work>
   void call(const Place& place, Work&& work) const;
 
-  std::shared_ptr<nccl::Communicator> ranks_;
-  std::vector<nccl::Message> kept_;
+  std::shared_ptr<nccl::NcclRank> ranks_;
+  std::vector<nccl::NcclMessage> kept_;
   // By the message's place in its group, the largest last: graphs refer to all of them.
   std::vector<std::vector<Memory>> staging_;
 };

@@ -34,8 +34,8 @@ class TapeGraph {
   // host functions.
   void add_host(std::function<void()> function);
   // What the function enqueues on the stream that it gets: one node, which is a graph itself. The
-  // owner lives as long as that. Not inside of a condition. Throws kUnsupported if the driver has no
-  // such nodes.
+  // owner lives as long as that. Not inside of a condition. Throws kUnsupported if the driver has
+  // no such nodes.
   void add_captured(const std::function<void(const Stream&)>& work,
                     std::shared_ptr<const void> owner);
   bool in_condition() const { return !levels_.empty(); }
@@ -105,8 +105,8 @@ class TapeGraph {
   std::vector<std::shared_ptr<const void>> owners_;
   Graph graph_;
   std::optional<Stream> captured_;  // a stream for captures
-  std::vector<Level> levels_;  // the innermost last
-  std::vector<Graph> bodies_;  // that are complete
+  std::vector<Level> levels_;       // the innermost last
+  std::vector<Graph> bodies_;       // that are complete
   // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
   // one alone; beside it those that a launch was started early after without waiting for them.
   std::vector<GraphEdge> open_;

@@ -102,8 +102,8 @@ class BoundProgram {
   std::optional<play::Collectives> collectives_;  // of the first binding's world
   CollectiveExecutor wanted_collectives_ = CollectiveExecutor::kAuto;  // by the first binding
   std::optional<CollectivesReport> collectives_report_;
-  ProgramMemory memory_;                          // the tape refers to it
-  std::unique_ptr<bind::Tape> tape_;              // null: not bound
+  ProgramMemory memory_;              // the tape refers to it
+  std::unique_ptr<bind::Tape> tape_;  // null: not bound
   std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: others differ in parts
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`

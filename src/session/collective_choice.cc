@@ -129,7 +129,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
   if (obstacle) return host(obstacle->message());
   if (common) return host(common->message());
-  CollectiveChoice choice{nccl::Communicator::make(*nccl, state.device, world), {}};
+  CollectiveChoice choice{nccl::NcclRank::make(*nccl, state.device, world), {}};
   choice.report = {.executor = "nccl",
                    .version = nccl::version_text(nccl->number),
                    .library = nccl->path,

@@ -4,20 +4,20 @@
 
 #include "baton/report.h"
 #include "baton/world.h"
-#include "nccl/communicator.h"
+#include "nccl/nccl_rank.h"
 #include "session/loaded_program.h"
 
 namespace baton {
 
 // What executes the collectives of a program on this rank, and on all others.
 struct CollectiveChoice {
-  std::shared_ptr<nccl::Communicator> nccl;  // null: the host
+  std::shared_ptr<nccl::NcclRank> nccl;  // null: the host
   CollectivesReport report;
 };
 
-// Called by all ranks of a world with the same wish. They tell each other what they have, and choose
-// alike. Throws kUnsupported and kNotFound where NCCL is wanted and cannot be had; the same for a
-// BATON_NCCL that is of no use.
+// Called by all ranks of a world with the same wish. They tell each other what they have, and
+// choose alike. Throws kUnsupported and kNotFound where NCCL is wanted and cannot be had; the same
+// for a BATON_NCCL that is of no use.
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
                                     CollectiveExecutor wanted);
 

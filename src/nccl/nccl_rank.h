@@ -15,7 +15,7 @@
 namespace baton::nccl {
 
 // A message to another rank, or from it.
-struct Message {
+struct NcclMessage {
   bool is_send = false;
   DeviceAddress address = 0;
   std::uint64_t bytes = 0;
@@ -28,15 +28,14 @@ struct Message {
 // reports.
 //
 // It must outlive the graphs that captured its calls: NCCL waits for their end.
-class Communicator {
+class NcclRank {
  public:
   // Called by all ranks of the world, on threads or processes of their own. Waits for the others.
-  static std::shared_ptr<Communicator> make(const Nccl& nccl, const Device& device,
-                                            const World& world);
+  static std::shared_ptr<NcclRank> make(const Nccl& nccl, const Device& device, const World& world);
   // Ends it, or aborts it where the run of the world has failed.
-  ~Communicator();
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
+  ~NcclRank();
+  NcclRank(const NcclRank&) = delete;
+  NcclRank& operator=(const NcclRank&) = delete;
 
   const Nccl& nccl() const { return nccl_; }
   const Device& device() const { return device_; }
@@ -50,7 +49,7 @@ class Communicator {
   void all_gather(DeviceAddress from, DeviceAddress to, std::uint64_t bytes, const Stream& stream);
   void broadcast(DeviceAddress data, std::uint64_t bytes, int root, const Stream& stream);
   // At the same time, so that none waits for another of them.
-  void exchange(std::span<const Message> messages, const Stream& stream);
+  void exchange(std::span<const NcclMessage> messages, const Stream& stream);
 
   // Throws what NCCL found wrong since, if anything.
   void check() const;
@@ -59,7 +58,7 @@ class Communicator {
   void abort() noexcept;
 
  private:
-  Communicator(const Nccl& nccl, const Device& device, const World& world, Nccl::Comm comm)
+  NcclRank(const Nccl& nccl, const Device& device, const World& world, Nccl::Comm comm)
       : nccl_(nccl), device_(device), world_(world), comm_(comm) {}
 
   template <typename Call>

@@ -1,4 +1,4 @@
-#include "nccl/communicator.h"
+#include "nccl/nccl_rank.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -69,8 +69,8 @@ Nccl::UniqueId shared_id(const Nccl& nccl, const World& world) {
 
 }  // namespace
 
-std::shared_ptr<Communicator> Communicator::make(const Nccl& nccl, const Device& device,
-                                                 const World& world) {
+std::shared_ptr<NcclRank> NcclRank::make(const Nccl& nccl, const Device& device,
+                                         const World& world) {
   const Nccl::UniqueId id = shared_id(nccl, world);
   const auto start = std::make_shared<Start>();
   // Where another rank is lost meanwhile the thread is left alone: it may wait for ever.
@@ -103,10 +103,10 @@ std::shared_ptr<Communicator> Communicator::make(const Nccl& nccl, const Device&
   }
   log(LogLevel::kInfo, "rank {} of {} has a communicator of NCCL {} ({})", world.rank(),
       world.ranks(), version_text(nccl.number), nccl.path);
-  return std::shared_ptr<Communicator>(new Communicator(nccl, device, world, start->comm));
+  return std::shared_ptr<NcclRank>(new NcclRank(nccl, device, world, start->comm));
 }
 
-Communicator::~Communicator() {
+NcclRank::~NcclRank() {
   if (aborting_.joinable()) {
     aborting_.join();
     return;
@@ -120,7 +120,7 @@ Communicator::~Communicator() {
   });
 }
 
-void Communicator::abort() noexcept {
+void NcclRank::abort() noexcept {
   if (aborting_.joinable()) return;
   try {
     // It ends the kernels first, and then waits until graphs that captured calls are gone.
@@ -132,7 +132,7 @@ void Communicator::abort() noexcept {
   }
 }
 
-void Communicator::fail(const char* name, Nccl::Result result) const {
+void NcclRank::fail(const char* name, Nccl::Result result) const {
   const auto until = std::chrono::steady_clock::now() + kWorldIsTold;
   while (std::chrono::steady_clock::now() < until) {
     world_.check();
@@ -144,56 +144,55 @@ void Communicator::fail(const char* name, Nccl::Result result) const {
 }
 
 template <typename Call>
-void Communicator::call(const char* name, Call&& act) {
+void NcclRank::call(const char* name, Call&& act) {
   world_.check();
   const ContextGuard guard(device_);
   const Nccl::Result result = act();
   if (result != Nccl::kSuccess) fail(name, result);
 }
 
-void Communicator::check() const {
+void NcclRank::check() const {
   Nccl::Result found = Nccl::kSuccess;
   const Nccl::Result result = nccl_.async_error(comm_, &found);
   if (result != Nccl::kSuccess) fail("ncclCommGetAsyncError", result);
   if (found != Nccl::kSuccess && found != Nccl::kInProgress) fail("a collective", found);
 }
 
-void Communicator::all_reduce(DeviceAddress from, DeviceAddress to, std::uint64_t count,
-                              Nccl::Type type, ReduceOp op, const Stream& stream) {
+void NcclRank::all_reduce(DeviceAddress from, DeviceAddress to, std::uint64_t count,
+                          Nccl::Type type, ReduceOp op, const Stream& stream) {
   call("ncclAllReduce", [&] {
     return nccl_.all_reduce(source(from), target(to), count, type, op_of(op), comm_,
                             handle(stream));
   });
 }
 
-void Communicator::reduce_scatter(DeviceAddress from, DeviceAddress to, std::uint64_t count,
-                                  Nccl::Type type, ReduceOp op, const Stream& stream) {
+void NcclRank::reduce_scatter(DeviceAddress from, DeviceAddress to, std::uint64_t count,
+                              Nccl::Type type, ReduceOp op, const Stream& stream) {
   call("ncclReduceScatter", [&] {
     return nccl_.reduce_scatter(source(from), target(to), count, type, op_of(op), comm_,
                                 handle(stream));
   });
 }
 
-void Communicator::all_gather(DeviceAddress from, DeviceAddress to, std::uint64_t bytes,
-                              const Stream& stream) {
+void NcclRank::all_gather(DeviceAddress from, DeviceAddress to, std::uint64_t bytes,
+                          const Stream& stream) {
   call("ncclAllGather", [&] {
     return nccl_.all_gather(source(from), target(to), bytes, Nccl::Type::kU8, comm_,
                             handle(stream));
   });
 }
 
-void Communicator::broadcast(DeviceAddress data, std::uint64_t bytes, int root,
-                             const Stream& stream) {
+void NcclRank::broadcast(DeviceAddress data, std::uint64_t bytes, int root, const Stream& stream) {
   call("ncclBroadcast", [&] {
     return nccl_.broadcast(source(data), target(data), bytes, Nccl::Type::kU8, root, comm_,
                            handle(stream));
   });
 }
 
-void Communicator::exchange(std::span<const Message> messages, const Stream& stream) {
+void NcclRank::exchange(std::span<const NcclMessage> messages, const Stream& stream) {
   call("ncclGroupStart", [&] { return nccl_.group_start(); });
   Nccl::Result first = Nccl::kSuccess;
-  for (const Message& each : messages) {
+  for (const NcclMessage& each : messages) {
     const Nccl::Result result =
         each.is_send ? nccl_.send(source(each.address), each.bytes, Nccl::Type::kU8, each.peer,
                                   comm_, handle(stream))
