@@ -16,10 +16,11 @@ function(baton_room name)
   set(level -O2)
   if(ROOM_HOT)
     set(level -O3)
-  elseif(ROOM_COLD)
-    set(level -O1)
   endif()
   set_target_properties(baton_${name} PROPERTIES BATON_OPTIMISATION ${level})
+  if(ROOM_COLD)
+    baton_cold(baton_${name})
+  endif()
   baton_batches(baton_${name})
   # Object libraries do not pass their objects on: a room links its dependencies' usage
   # requirements, and whatever is finally linked names every room it needs.
@@ -39,9 +40,18 @@ function(baton_room name)
       ${ROOM_TEST_LIBRARIES})
     target_compile_definitions(baton_${name}_test PRIVATE
       BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    set_target_properties(baton_${name}_test PROPERTIES BATON_OPTIMISATION -O1)
+    baton_cold(baton_${name}_test)
     baton_discover_tests(baton_${name}_test ${name})
   endif()
+endfunction()
+
+# TARGET has no code whose time is noticed in a run: it is compiled quickly, and for a wheel to be small.
+function(baton_cold target)
+  set(level -O1)
+  if(BATON_WHEEL)
+    set(level -Os)
+  endif()
+  set_target_properties(${target} PROPERTIES BATON_OPTIMISATION ${level})
 endfunction()
 
 # Compiles the sources of TARGET in batches of up to 32 (BATON_UNITY): names in unnamed namespaces
@@ -81,7 +91,7 @@ function(baton_program_test room)
   target_link_libraries(baton_${room}_test PRIVATE
     baton_all GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(baton_${room}_test PRIVATE BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  set_target_properties(baton_${room}_test PROPERTIES BATON_OPTIMISATION -O1)
+  baton_cold(baton_${room}_test)
   include(GoogleTest)
   foreach(device sim cuda)
     set(label "")
