@@ -14,7 +14,7 @@ LEVELS = [
     ["driver", "chip", "ptx", "world"],
     ["image"],
     ["compile", "runtime"],
-    ["launch"],
+    ["launch", "nccl"],
     ["metadata"],
     ["pdl"],
     ["program"],

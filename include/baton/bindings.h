@@ -67,6 +67,9 @@ struct Bindings {
   // of sharded buffers are whole arrays, of which each rank takes its part. Memory of the caller is
   // the rank's part.
   std::optional<World> world = {};
+  // The executor of the collectives. The same for all ranks, and for all binds of an executable.
+  // With kNccl a bind throws kUnsupported or kNotFound where NCCL cannot.
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   // Limits of the setup steps, which a bind executes and waits for.
   WaitOptions setup = {};
 };

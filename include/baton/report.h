@@ -79,6 +79,16 @@ struct GraphReport {
   std::uint64_t programmatic_edges = 0;  // of these
 };
 
+// The executor of the collectives of a program with several ranks.
+struct CollectivesReport {
+  std::string executor;  // "nccl" or "host"
+  std::string version;   // of NCCL: "2.28.3"
+  std::string library;   // the file of NCCL
+  std::string reason;    // why it is the host
+  // With NCCL: the labels of steps that the host executed, since NCCL does not reduce their dtype.
+  std::vector<std::string> host_steps;
+};
+
 // The first step of a run that made a NaN or an infinity of finite values.
 struct NonFiniteReport {
   std::string launch;  // "launch 14 (topk), layer = 2", or the label of another step
@@ -93,8 +103,9 @@ struct RunReport {
   std::vector<StepReport> steps;
   // In the program's order. Then each step of the program has one report for all its executions.
   std::vector<ConditionReport> conditions;
-  std::optional<GraphReport> graph;  // with ExecutorKind::kGraph
-  std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
+  std::optional<GraphReport> graph;              // with ExecutorKind::kGraph
+  std::optional<CollectivesReport> collectives;  // where there are any, and several ranks
+  std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
   std::vector<SmPartReport> parts;  // of the SMs, disjoint; `sms` of launches asks for them

@@ -20,6 +20,13 @@ class Communicator;
 // How a collective reduces the elements of all ranks to one.
 enum class ReduceOp : std::uint8_t { kSum, kMax, kMin };
 
+// The executor of the collectives of a program.
+enum class CollectiveExecutor : std::uint8_t {
+  kAuto,  // NCCL where all ranks have CUDA devices of their own and find it; else the host
+  kNccl,
+  kHost,  // copies to the host, and connections between the ranks
+};
+
 // One rank's view of all ranks that run one program together, each on a device of its own. A cheap
 // value that refers to a shared state. Thread-safe, but a rank may execute only one run at a time.
 //

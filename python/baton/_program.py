@@ -105,7 +105,7 @@ class Program:
 
     def bind(self, *, device: Device | str | None = None, executor: str | None = None,
              pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
-             allocator: Allocator | None = None, tuned: bool = True,
+             allocator: Allocator | None = None, tuned: bool = True, collectives: str = "auto",
              symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
         """Loads the program for a device and gives symbols their values.
 
@@ -123,6 +123,8 @@ class Program:
         tuned: whether a record of `baton.tune` for this device and these sizes is used. Every
             symbol that a buffer's shape depends on must get its value here. BATON_TUNE=off
             leaves records out.
+        collectives: what exchanges contents between the ranks of a program with a world: "nccl",
+            "host", or "auto", which is NCCL where all ranks have GPUs of their own and find it.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the
@@ -136,7 +138,7 @@ class Program:
         executor = measured
         if executor is None:
             executor = "graph" if self._program.has_tests else "stream"
-        return BoundProgram(self, loaded.instance(executor), given, seed, allocator)
+        return BoundProgram(self, loaded.instance(executor), given, seed, allocator, collectives)
 
     def check(self, *, device: Device | str | None = None, pdl: str = "auto",
               rewrite: str = "off", symbols: Mapping[str, int] | None = None,
@@ -167,12 +169,14 @@ class BoundProgram:
     """
 
     def __init__(self, program: Program, executable: _core.Executable,
-                 symbols: Mapping[str, int], seed: int, allocator: Allocator | None):
+                 symbols: Mapping[str, int], seed: int, allocator: Allocator | None,
+                 collectives: str = "auto"):
         self.program = program
         self._executable = executable
         self._fixed = dict(symbols)
         self._seed = seed
         self._allocator = allocator
+        self._collectives = collectives
         self._buffers = program.buffers
         self._kept: dict[str, Any] = {}  # the caller's arrays that serve as buffers
         self._pool: dict[str, list[Array]] = {}  # memory of outputs
@@ -209,7 +213,7 @@ class BoundProgram:
     def _bind(self, arrays: Mapping[str, Any]) -> None:
         """Binds anew. Arrays of earlier calls that still have the right shape are given again."""
         self._executable.bind(self._fixed, {**self._kept, **arrays}, seed=self._seed,
-                                allocator=self._allocator)
+                                allocator=self._allocator, collectives=self._collectives)
         self._is_bound = True
         self._is_initialised = False
         self._pool.clear()

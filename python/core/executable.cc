@@ -54,12 +54,26 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
       Subject::kArguments);
 }
 
+CollectiveExecutor collectives_argument(std::string_view given) {
+  static constexpr std::pair<std::string_view, CollectiveExecutor> kExecutors[] = {
+      {"auto", CollectiveExecutor::kAuto},
+      {"nccl", CollectiveExecutor::kNccl},
+      {"host", CollectiveExecutor::kHost}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, executor] : kExecutors) {
+    if (name == given) return executor;
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "the executor of collectives is \"{}\"{}", printable(given),
+              suggestion(given, names));
+}
+
 PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* names) {
   return guarded(
       [&] {
-        static constexpr std::array<const char*, 4> kNames = {"symbols", "arrays", "seed",
-                                                              "allocator"};
+        static constexpr std::array<const char*, 5> kNames = {"symbols", "arrays", "seed",
+                                                              "allocator", "collectives"};
         const Given given("bind", kNames, 2, 0, args, nargs, names);
         ExecutableValue& value = executable_in(self);
         GivenBindings bindings(value->program(), value->device());
@@ -70,6 +84,7 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         Bindings taken = bindings.take();
         if (given.set(3) != nullptr) taken.allocator = python_allocator(given.set(3));
+        if (given.set(4) != nullptr) taken.collectives = collectives_argument(text_of(given[4]));
         std::shared_ptr<Allocator> allocator = taken.allocator;
         {
           const WithoutGil released;

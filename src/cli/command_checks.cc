@@ -155,6 +155,7 @@ Command checked_run(const RawOptions& raw) {
   command.schedules = checked_schedules(raw.schedules);
   check_schedules(raw, command);
   check_devices(raw, command);
+  command.collectives = parse_collectives(raw.collectives);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
   if (!raw.html.empty()) command.html = raw.html;

@@ -91,6 +91,16 @@ Json json_of(const ConditionReport& condition) {
           {"executions", or_null(condition.executions)}};
 }
 
+Json json_of(const CollectivesReport& by) {
+  Json json = {{"executor", by.executor}};
+  if (!by.reason.empty()) json["reason"] = by.reason;
+  if (by.executor == "host") return json;
+  json["version"] = by.version;
+  json["library"] = by.library;
+  json["host_steps"] = by.host_steps;
+  return json;
+}
+
 Json json_of(const GraphReport& graph) {
   return {{"nodes", graph.nodes},
           {"edges", graph.edges},

@@ -12,6 +12,7 @@ namespace baton::cli {
 nlohmann::ordered_json json_of(const TimeStatistics& times);
 nlohmann::ordered_json json_of(const StepReport& step);
 nlohmann::ordered_json json_of(const ConditionReport& condition);
+nlohmann::ordered_json json_of(const CollectivesReport& by);
 nlohmann::ordered_json json_of(const GraphReport& graph);
 nlohmann::ordered_json json_of(const FindingReport& finding);
 nlohmann::ordered_json json_of(const KernelFacts& kernel);

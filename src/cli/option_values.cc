@@ -158,6 +158,14 @@ PdlMode parse_pdl(const std::string& text) {
   return text == "on" ? PdlMode::kOn : text == "off" ? PdlMode::kOff : PdlMode::kAuto;
 }
 
+CollectiveExecutor parse_collectives(const std::string& text) {
+  constexpr std::string_view kExecutors[] = {"auto", "nccl", "host"};
+  check_choice("--collectives", text, kExecutors);
+  return text == "nccl"   ? CollectiveExecutor::kNccl
+         : text == "host" ? CollectiveExecutor::kHost
+                          : CollectiveExecutor::kAuto;
+}
+
 std::optional<RewriteMode> parse_rewrite(const std::string& text) {
   if (text.empty()) return std::nullopt;
   check_choice("--rewrite", text, kRewriteNames);

@@ -50,6 +50,7 @@ std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
     const std::vector<std::string>& texts);
 std::regex parse_regex(std::string_view option, const std::string& text);
 PdlMode parse_pdl(const std::string& text);
+CollectiveExecutor parse_collectives(const std::string& text);
 std::optional<RewriteMode> parse_rewrite(const std::string& text);
 // Names with commas between them; none of an empty text.
 std::vector<std::string> parse_list(std::string_view option, std::string_view text,

@@ -58,8 +58,9 @@ struct RunCommand {
   ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
   std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
-  bool fixed_executor = false;         // a tuned record does not choose it
-  bool untuned = false;                // no tuned record is used
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
+  bool fixed_executor = false;  // a tuned record does not choose it
+  bool untuned = false;         // no tuned record is used
   std::optional<Schedule> schedule;
   std::vector<Schedule> schedules;  // under which the run is compared with the first of them
   Races races = Races::kUsual;

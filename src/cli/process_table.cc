@@ -33,6 +33,7 @@ constexpr EnvironmentRow kVariables[] = {
     {"BATON_PTXAS", "The ptxas that baton ptxas runs"},
     {"BATON_NVRTC", "The libnvrtc to load"},
     {"BATON_NVJITLINK", "The libnvJitLink to load"},
+    {"BATON_NCCL", "The libnccl to load"},
     {"BATON_CUDA_ROOT",
      "The folder with CUDA's headers and libraries; none: only those among Python's packages"},
     {"BATON_SITE_PACKAGES",

@@ -14,8 +14,8 @@ struct RawOptions {
   bool keep_going = false, warnings_as_errors = false, print_environment = false;
   bool reference = false, untuned = false, contents = false;
   std::string file, second, word, folder;  // the arguments
-  std::string device, devices, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules,
-      races, seed, timeout;
+  std::string device, devices, rtol, atol, repeat, executor, collectives, pdl, rewrite, schedule,
+      schedules, races, seed, timeout;
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
   std::string budget, baseline, function, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;

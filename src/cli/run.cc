@@ -140,6 +140,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
   bindings.world = rank.world();
+  bindings.collectives = command.collectives;
   using tools::Serves;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, Serves::kInputs);
   std::ranges::move(tools::read_arrays(program, "--arg", named.inputs, Serves::kInputs),
@@ -216,6 +217,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     // The simulated GPU tells the launch, which is then all that counts.
     const std::vector<FindingReport>& found = executable.report().findings;
     const bool is_told = std::ranges::any_of(found, &FindingReport::error);
+    show_collectives(executable.report(), output);
     show_steps(executable.report(), executable.edges(), output, !is_told || command.verbose);
     if (executable.report().non_finite) show_non_finite(executable.report(), output);
     if (seen) seen->fail(executable, failure, output);
@@ -225,6 +227,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   }
   keep_trace();
   const RunReport& report = executable.report();
+  show_collectives(report, output);
   show_steps(report, executable.edges(), output);
   if (command.find_non_finite) show_non_finite(report, output);
   if (seen) seen->finish(output);

@@ -148,6 +148,17 @@ void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& o
   if (!text.empty()) output.line("symbols  {}", text);
 }
 
+void show_collectives(const RunReport& report, Output& output) {
+  if (!report.collectives) return;
+  const CollectivesReport& by = *report.collectives;
+  output.result()["collectives"] = cli::json_of(by);
+  if (by.executor == "host") return output.line("collectives  by the host: {}", by.reason);
+  output.line("collectives  by NCCL {} ({})", by.version, by.library);
+  if (by.host_steps.empty()) return;
+  output.line("             by the host, since NCCL does not reduce their dtype: {}",
+              fmt::join(by.host_steps, ", "));
+}
+
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output,
                 bool in_full) {
   Json& json = output.result();

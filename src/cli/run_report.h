@@ -21,6 +21,8 @@ void show_program(const Program& program, const std::filesystem::path& file, Out
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
 // `in_full`: as a table; else, of a run that did not complete, only how many steps did.
+// Nothing where there are none, or one rank.
+void show_collectives(const RunReport& report, Output& output);
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output,
                 bool in_full = true);
 void show_non_finite(const RunReport& report, Output& output);

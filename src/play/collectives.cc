@@ -107,11 +107,13 @@ std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::Plan
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
   // would never end, because it waits for the next.
   if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
-    throw error_at(at.source->where, ErrorCode::kUnsupported,
-                   "{} is exchanged by host functions, which a GPU's driver executes one after "
-                   "another for all ranks of a process; start a process for each rank, by mpirun "
-                   "-n {}",
-                   at.label, world_.ranks());
+    throw error_at(
+        at.source->where, ErrorCode::kUnsupported,
+        "{} is exchanged by host functions, which a GPU's driver executes one after "
+        "another for all ranks of a process; start a process for each rank, by mpirun "
+        "-n {}{}",
+        at.label, world_.ranks(),
+        by_nccl() ? ": NCCL lacks this step" : ", or let NCCL exchange it: here " + why_host_);
   }
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
@@ -129,6 +131,18 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
   return *enqueued_.emplace_back(std::move(exchange));
 }
 
+void Collectives::choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host) {
+  if (nccl != nullptr) nccl_.emplace(std::move(nccl));
+  why_host_ = std::move(why_host);
+  has_chosen_ = true;
+}
+
+bool Collectives::joins(const bind::TapeCollective& step) const {
+  const CollectiveKind kind = step.planned->kind;
+  return (kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive) &&
+         nccl_->takes(*step.planned, step.values);
+}
+
 void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
                           const bind::BufferTable& buffers, const Stream& stream) {
   const bind::PlannedCollective& planned = *step.planned;
@@ -140,9 +154,12 @@ void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollectiv
   }
   if (stream.is_capturing()) {
     throw error(ErrorCode::kUnsupported,
-                "{} is exchanged by the host, which a capture of the caller cannot take; enqueue "
-                "the program outside of the capture",
-                at.label);
+                "{} is exchanged by {}, which a capture of the caller cannot take; enqueue the "
+                "program outside of the capture",
+                at.label, by_nccl() ? "NCCL" : "the host");
+  }
+  if (nccl_ && nccl_->takes(planned, step.values)) {
+    return nccl_->add({.stream = &stream}, step, buffers);
   }
   Exchange& exchange = enqueued(exchange_of(at, step));
   char* const staging = static_cast<char*>(exchange.staging->data());
@@ -165,10 +182,14 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
   if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
   if (graph.in_condition()) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
-                   "{} is exchanged by the host, and the if and while of a graph take no host "
-                   "functions; use the stream executor",
-                   at.label);
+                   "{} is exchanged by {}, which the if and while of a graph do not take; use the "
+                   "stream executor",
+                   at.label, by_nccl() ? "NCCL" : "host functions");
   }
+  if (nccl_ && nccl_->takes(planned, step.values)) {
+    return nccl_->add({.graph = &graph}, step, buffers);
+  }
+  flush(graph);
   const std::shared_ptr<Exchange> exchange = exchange_of(at, step);
   const DeviceAddress staging = address_of(*exchange->staging);
   if (bytes.read != 0) graph.add_copy(staging, from, bytes.read);

@@ -2,20 +2,24 @@
 
 #include <list>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "baton/buffer.h"
 #include "baton/world.h"
 #include "bind/tape.h"
+#include "play/nccl_steps.h"
 #include "world/frame.h"
 
 namespace baton::play {
 
 class TapeGraph;
 
-// How collectives of a tape are executed on any device: a copy to page-locked memory, a host
-// function that exchanges the contents with the other ranks, and a copy back, in the order of the
-// stream or as nodes of a graph. One thread at a time.
+// How collectives of a tape are executed: by NCCL, where the ranks have chosen it. Otherwise, on
+// any device: a copy to page-locked memory, a host function that exchanges the contents with the
+// other ranks, and a copy back, in the order of the stream or as nodes of a graph. One thread at a
+// time.
 //
 // The host function waits for other ranks on the driver's thread. An error there ends the run of
 // all ranks: the function returns, and the thread that waits for the run throws the failure.
@@ -25,12 +29,44 @@ class Collectives {
 
   const World& world() const { return world_; }
 
+  // Once, before the first step. `why_host`: why there is no NCCL, for messages.
+  void choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host);
+  bool has_chosen() const { return has_chosen_; }
+  bool by_nccl() const { return nccl_.has_value(); }
+  // Throws what NCCL found wrong since.
+  void check() const {
+    if (nccl_) nccl_->ranks().check();
+  }
+  // Ends what waits for other ranks. The run of the world has failed.
+  void abort() noexcept {
+    if (nccl_) nccl_->ranks().abort();
+  }
+
   // Throws kUnsupported for a stream that is captured, and the driver's errors.
   void enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
                const bind::BufferTable& buffers, const Stream& stream);
   // Throws kUnsupported inside of an if or a while.
   void add_to(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
               const bind::BufferTable& buffers);
+
+  // Drops what a run that ended early left.
+  void forget_messages() {
+    if (nccl_) nccl_->forget();
+  }
+  // Some messages are kept until a step follows that `joins` does not name: `flush` comes before
+  // it.
+  bool joins(const bind::TapeCollective& step) const;
+  void flush(const Stream& stream) {
+    if (nccl_) nccl_->flush({.stream = &stream});
+  }
+  void flush(TapeGraph& graph) {
+    if (nccl_) nccl_->flush({.graph = &graph});
+  }
+  // The same for the host, which waits for what was enqueued. A send that is kept stays so: on this
+  // rank it is done, and the other side may wait too.
+  void flush_receives(const Stream& stream) {
+    if (nccl_ && nccl_->keeps_receives()) flush(stream);
+  }
 
  private:
   struct Exchange;
@@ -43,6 +79,9 @@ class Collectives {
 
   Device device_;
   World world_;
+  bool has_chosen_ = false;
+  std::optional<NcclSteps> nccl_;
+  std::string why_host_;
   std::unordered_map<const bind::PlannedStep*, Staging> staging_;
   // Those on streams, until they are done.
   std::list<std::shared_ptr<Exchange>> enqueued_;

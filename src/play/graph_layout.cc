@@ -22,6 +22,7 @@ class Layouter {
         nodes_(request.nodes) {}
 
   GraphLayout run() {
+    if (graph_ != nullptr) context_.collectives.forget_messages();
     if (graph_ != nullptr && tests_ != nullptr) graph_->add_reset(*tests_);
     bind::TapeWalk walk(context_.tape);
     const auto step = [&](bind::RunStep& at, auto& action) {
@@ -40,6 +41,7 @@ class Layouter {
           return test(at, condition, times);
         },
         [&](const auto& place) { branch(place); });
+    flush_messages();
     if (unmarked_ != 0) mark();
     return std::move(layout_);
   }
@@ -47,6 +49,7 @@ class Layouter {
  private:
   void add(const bind::RunStep& at, const bind::TapeLaunch& launch) {
     if (launch.form == nullptr) return nothing(at);
+    flush_messages();
     if (graph_ != nullptr) {
       const LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
       graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
@@ -58,6 +61,7 @@ class Layouter {
   template <typename Planned>
   void add(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
     if (bytes_moved(move, context_.buffers) == 0) return nothing(at);
+    flush_messages();
     if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
     added(at);
   }
@@ -68,6 +72,11 @@ class Layouter {
       context_.collectives.add_to(*graph_, *at.step, collective, context_.buffers);
     }
     added(at);
+  }
+
+  // Something else follows messages that were kept to be one group.
+  void flush_messages() {
+    if (graph_ != nullptr) context_.collectives.flush(*graph_);
   }
 
   // A simulated GPU is told of each launch which one it is, and what it may access.
@@ -89,6 +98,7 @@ class Layouter {
   bool test(const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
     const bool is_loop = condition.group->test.is_loop();
     if (times == 0) {
+      flush_messages();
       if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
       if (graph_ != nullptr) {
         graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
@@ -109,6 +119,7 @@ class Layouter {
   }
 
   void branch(const bind::TapeFork&) {
+    flush_messages();
     ++branches_;
     if (graph_ != nullptr) graph_->begin_branches();
   }

@@ -12,7 +12,9 @@ void send_all(const PlayTarget& target, std::string_view what) {
     walk.run(
         [&](bind::RunStep& at, auto& action) {
           sender.note(at, action, walk.slots());
-          if (!sender.is_empty(action, target.buffers)) sender.send(at, action);
+          if (sender.is_empty(action, target.buffers)) return;
+          sender.begin(action);
+          sender.send(at, action);
         },
         walk.kOnce, [&](const auto& place) { sender.branch(place); });
     sender.finish();

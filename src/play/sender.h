@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "base/error.h"
 #include "bind/tape_walk.h"
@@ -21,12 +22,17 @@ class Sender {
   using Walk = bind::BasicTapeWalk<kNotes>;
 
   explicit Sender(const PlayTarget& target)
-      : target_(target), has_parts_(target.lanes.has_parts()) {}
+      : target_(target),
+        has_parts_(target.lanes.has_parts()),
+        keeps_messages_(target.collectives.by_nccl()) {}
 
   // The stream that gets the steps of the branch at hand.
   const Stream& stream() const { return target_.lanes.stream(lane_, target_.stream); }
   // As a walk calls them.
-  void branch(const bind::TapeFork& fork) { target_.lanes.fork(fork.parallel, target_.stream); }
+  void branch(const bind::TapeFork& fork) {
+    if (keeps_messages_) flush();
+    target_.lanes.fork(fork.parallel, target_.stream);
+  }
   void branch(const bind::TapeBranch& branch) { take_lane(branch.group->lane); }
   void branch(const bind::TapeAfter& after) { target_.lanes.wait(after, target_.stream); }
   void branch(const bind::TapeRecorded& recorded) {
@@ -34,8 +40,16 @@ class Sender {
   }
   // Later steps of the branch at hand go on in its own stream.
   void leave_part() { target_.lanes.leave_part(lane_, target_.stream); }
+  // The host waits for what was sent.
+  void halt() {
+    leave_part();
+    if (keeps_messages_) target_.collectives.flush_receives(stream());
+  }
   // What comes after the run is behind its last step.
-  void finish() { target_.lanes.leave_part(0, target_.stream); }
+  void finish() {
+    target_.lanes.leave_part(0, target_.stream);
+    if (keeps_messages_) flush();
+  }
   void branch(const bind::TapeJoin& join) {
     target_.lanes.join(join.parallel, target_.stream);
     take_lane(Lanes::lane_around(join.parallel));
@@ -50,6 +64,16 @@ class Sender {
     return bytes_moved(move, buffers) == 0;
   }
 
+  // Called for every step that is not empty, before `send` and its mark: messages before it are one
+  // group, unless it is a further one.
+  template <typename Action>
+  void begin(const Action& action) {
+    if (!keeps_messages_) return;
+    if constexpr (std::is_same_v<Action, bind::TapeCollective>) {
+      if (target_.collectives.joins(action)) return;
+    }
+    flush();
+  }
   // Called for every step, before `send`.
   void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
             std::span<const std::int64_t> slots) {
@@ -75,14 +99,17 @@ class Sender {
     enqueue(move, target_.buffers, stream());
   }
   void send(const bind::RunStep& at, const bind::TapeCollective& collective) {
+    if (keeps_messages_) leave_part();
     target_.collectives.enqueue(*at.step, collective, target_.buffers, stream());
   }
 
  private:
+  void flush() { target_.collectives.flush(stream()); }
   void take_lane(std::uint32_t lane) { lane_ = lane; }
 
   const PlayTarget& target_;
   const bool has_parts_;
+  const bool keeps_messages_;
   std::uint32_t lane_ = 0;  // of the branch at hand
 };
 
@@ -96,6 +123,7 @@ template <typename Act>
 void with_sender(const PlayTarget& target, Act&& act) {
   driver::Simulator* const simulator = target.device.driver().simulator;
   target.lanes.forget_parts();
+  target.collectives.forget_messages();
   if (simulator == nullptr) return act(Sender<false>(target));
   try {
     act(Sender<true>(target));

@@ -20,7 +20,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
   bind::TapeWalk walk(context.tape);
   const auto show = [&](const bind::RunStep& at, bool sent) {
     // Branches are timed together, but each of their steps is seen by itself.
-    sender.leave_part();
+    sender.halt();
     Event end(context.device, false);
     end.record(sender.stream());
     context.watch.wait([&] { return end.done(); });
@@ -34,6 +34,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
     sender.note(at, action, walk.slots());
     const bool sent = !sender.is_empty(action, context.buffers);
     if (sent) {
+      sender.begin(action);
       timer.next(context, at.programmatic);
       sender.send(at, action);
       timer.enqueued(at);
@@ -48,7 +49,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
     const bind::PlannedTest& planned = condition.group->test;
     if (times == condition.values.at_most && !planned.is_loop()) return false;
     timer.halt(context);
-    sender.leave_part();
+    sender.halt();
     const bool holds = host.holds(context.buffers[planned.buffer], sender.stream(), context.watch);
     timer.go_on(context);
     if (!holds) return false;

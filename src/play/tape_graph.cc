@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "driver/driver.h"
+#include "runtime/context.h"
 
 namespace baton::play {
 namespace {
@@ -74,6 +75,31 @@ void TapeGraph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
 void TapeGraph::add_host(std::function<void()> function) {
   begin_node('h', false);
   end_node(current().add_host(std::move(function), open_), false, false);
+}
+
+void TapeGraph::add_captured(const std::function<void(const Stream&)>& work,
+                             std::shared_ptr<const void> owner) {
+  const Device& device = graph_.device();
+  const driver::Driver& driver = device.driver();
+  if (driver.cuGraphAddNode == nullptr) {
+    throw error(ErrorCode::kUnsupported,
+                "{} has no cuGraphAddNode, which adds what was captured; it came with CUDA 12.3",
+                driver.name);
+  }
+  begin_node('n', false);
+  if (!captured_) captured_.emplace(device);
+  const Graph inner = Graph::capture(*captured_, [&] { work(*captured_); });
+  std::vector<CUgraphNode> after;
+  for (const GraphEdge& edge : open_) after.push_back(edge.from);
+  CUgraphNodeParams params{};
+  params.type = CU_GRAPH_NODE_TYPE_GRAPH;
+  params.graph.graph = inner.native();
+  CUgraphNode node = nullptr;
+  const ContextGuard guard(device);
+  BATON_DRIVER_CALL(driver, cuGraphAddNode, &node, current().native(), after.data(), nullptr,
+                    after.size(), &params);
+  owners_.push_back(std::move(owner));
+  end_node(node, false, false);
 }
 
 void TapeGraph::add_mark(const Event& event) {
@@ -208,8 +234,9 @@ TapeInstance::TapeInstance(TapeGraph graph)
     : graph_(std::move(graph)), instance_(graph_.graph(), graph_.has_priorities()) {}
 
 // An updated graph would keep its conditions, and its tests would set those of the other one.
+// What was captured owns resources that belong to its nodes.
 bool TapeInstance::update(const TapeGraph& graph) {
-  if (graph.has_conditions()) return false;
+  if (graph.has_conditions() || graph.has_captured()) return false;
   return graph.shape() == graph_.shape() && instance_.update(graph.graph());
 }
 

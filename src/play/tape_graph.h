@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "baton/graph.h"
+#include "baton/stream.h"
 #include "bind/tape_walk.h"
 #include "driver/simulator.h"
 #include "play/device_tests.h"
@@ -30,6 +33,11 @@ class TapeGraph {
   // Calls the function on a thread of the driver. Not inside of a condition, whose bodies take no
   // host functions.
   void add_host(std::function<void()> function);
+  // What the function enqueues on the stream that it gets: one node, which is a graph itself. The
+  // owner lives as long as that. Not inside of a condition. Throws kUnsupported if the driver has
+  // no such nodes.
+  void add_captured(const std::function<void(const Stream&)>& work,
+                    std::shared_ptr<const void> owner);
   bool in_condition() const { return !levels_.empty(); }
   // Resets the counts of conditions. The first node of a graph with conditions.
   void add_reset(const DeviceTests& tests);
@@ -56,6 +64,7 @@ class TapeGraph {
 
   const Graph& graph() const { return graph_; }
   bool has_conditions() const { return !bodies_.empty(); }
+  bool has_captured() const { return !owners_.empty(); }
   // Those in bodies too.
   Graph::Counts counts() const;
   // Everything but what nodes are given: equal where one graph can take the values of another.
@@ -92,9 +101,12 @@ class TapeGraph {
                            GraphCondition condition, const bind::BufferTable& buffers);
   void end_level();
 
+  // Destroyed last: they wait for the graph's end.
+  std::vector<std::shared_ptr<const void>> owners_;
   Graph graph_;
-  std::vector<Level> levels_;  // the innermost last
-  std::vector<Graph> bodies_;  // that are complete
+  std::optional<Stream> captured_;  // a stream for captures
+  std::vector<Level> levels_;       // the innermost last
+  std::vector<Graph> bodies_;       // that are complete
   // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
   // one alone; beside it those that a launch was started early after without waiting for them.
   std::vector<GraphEdge> open_;

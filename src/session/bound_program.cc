@@ -148,7 +148,10 @@ void BoundProgram::bind(Bindings given) {
 
 void BoundProgram::bind_rank(Bindings given) {
   ProgramValues values = state_->values(given);
-  if (world_.ranks() > 1) agree_on(world_, *state_, executor_, values, given.seed);
+  if (world_.ranks() > 1) {
+    agree_on(world_, *state_, executor_, values, given);
+    if (has_collectives(*state_)) choose_collectives(given.collectives);
+  }
   ProgramMemory::Next next;
   if (bound()) {
     // Other values may be set in place, if all memory stays.
@@ -349,6 +352,14 @@ void BoundProgram::initialise(const Stream& stream) {
   memory_.initialise(stream);
 }
 
+std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick) const {
+  if (!collectives_->by_nccl()) return tick;
+  return [this, tick = std::move(tick)] {
+    collectives_->check();
+    if (tick) tick();
+  };
+}
+
 play::PlayTarget BoundProgram::target(const Stream& stream) {
   return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_, *collectives_};
 }
@@ -396,7 +407,8 @@ void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
 }
 
 void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& options) {
-  const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {}, &world_);
+  const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
+                             watch_collectives({}), &world_);
   try {
     watch.wait([&] { return stream.done(); });
     player_->check_conditions(stream);
@@ -448,11 +460,12 @@ Array BoundProgram::contents(std::string_view name) const {
 void BoundProgram::play(const RunOptions& options) {
   play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
+  report.collectives = collectives_report_;
   report.parts = part_reports(parts_, *tape_, state_->plan.launches);
   memory_.initialise(stream_);
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             progress_tick(options, progress), &world_);
+                             watch_collectives(progress_tick(options, progress)), &world_);
   std::optional<RunObserver> observer;
   try {
     if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);

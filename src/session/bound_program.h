@@ -60,7 +60,10 @@ class BoundProgram {
   void enter_world(Bindings& given);
   // Calls a function on all ranks. An exception ends the run of all of them.
   void in_world(const std::function<void()>& act);
+  void end_collectives() noexcept;
   void bind_rank(Bindings given);
+  // Once the ranks are known to have bound the same.
+  void choose_collectives(CollectiveExecutor wanted);
   void run_rank(const RunOptions& options);
   void wait_for_rank(const Stream& stream, const WaitOptions& options);
   void require_bound(std::string_view call) const;
@@ -83,6 +86,8 @@ class BoundProgram {
   // Notes work that is still under way after its time limit.
   void note_stop(const Error& failure, const Stream& stream, const play::RunWatch& watch);
   play::PlayTarget target(const Stream& stream);
+  // Whether the collectives of a run go well; null for one rank.
+  std::function<void()> watch_collectives(std::function<void()> tick) const;
 
   const std::shared_ptr<const LoadedProgramState> state_;
   // The members are in the order in which they are made. Memory is freed before the stream and the
@@ -94,8 +99,10 @@ class BoundProgram {
   std::unique_ptr<play::Player> player_;
   World world_;
   std::optional<play::Collectives> collectives_;  // of the first binding's world
-  ProgramMemory memory_;                          // the tape refers to it
-  std::unique_ptr<bind::Tape> tape_;              // null: not bound
+  CollectiveExecutor wanted_collectives_ = CollectiveExecutor::kAuto;  // by the first binding
+  std::optional<CollectivesReport> collectives_report_;
+  ProgramMemory memory_;              // the tape refers to it
+  std::unique_ptr<bind::Tape> tape_;  // null: not bound
   std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: others differ in parts
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`

@@ -1,11 +1,20 @@
 // The part of a bound program that other ranks take part in.
 
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "bind/shards.h"
 #include "session/bound_program.h"
+#include "session/collective_choice.h"
 
 namespace baton {
+namespace {
+
+constexpr std::chrono::seconds kAbortTime{2};
+
+}  // namespace
 
 void BoundProgram::enter_world(Bindings& given) {
   const Program& program = state_->program;
@@ -45,8 +54,35 @@ void BoundProgram::in_world(const std::function<void()>& act) {
     act();
     world_.check();
   } catch (const Error& failure) {
-    throw Error(world_.fail(failure));
+    Error told = world_.fail(failure);
+    end_collectives();
+    throw told;
   }
+}
+
+// What waits for a lost rank ends soon, so that the executable can be destroyed.
+void BoundProgram::end_collectives() noexcept {
+  if (!collectives_->by_nccl()) return;
+  collectives_->abort();
+  const auto until = std::chrono::steady_clock::now() + kAbortTime;
+  while (still_runs() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
+  if (collectives_->has_chosen()) {
+    if (wanted == wanted_collectives_) return;
+    throw error(ErrorCode::kInvalidInput,
+                "{} was bound with collectives by {}, and this bind wants {}; make another "
+                "executable for that",
+                printable(state_->program.name()), to_string(wanted_collectives_),
+                to_string(wanted));
+  }
+  wanted_collectives_ = wanted;
+  CollectiveChoice choice = baton::choose_collectives(world_, *state_, wanted);
+  collectives_->choose(std::move(choice.nccl), choice.report.reason);
+  collectives_report_ = std::move(choice.report);
 }
 
 void BoundProgram::gather_outputs() {

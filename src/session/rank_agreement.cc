@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "baton/error.h"
+#include "session/collective_choice.h"
 #include "world/agreement.h"
 
 namespace baton {
@@ -49,12 +50,13 @@ void add_steps(const std::vector<bind::PlannedStep>& steps, const bind::Plan& pl
 }  // namespace
 
 void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind executor,
-              const ProgramValues& values, std::uint64_t seed) {
+              const ProgramValues& values, const Bindings& given) {
   std::vector<Agreed> list = {
       {"the program", state.program.name()},
       {"the device", state.device.name()},
       {"the executor", executor == ExecutorKind::kGraph ? "graph" : "stream"},
-      {"the seed", std::to_string(seed)},
+      {"the seed", std::to_string(given.seed)},
+      {"the executor of collectives", std::string(to_string(given.collectives))},
   };
   for (const BoundSymbol& symbol : values.symbols) {
     const ProgramSymbol* const declared = state.program.symbol(symbol.name);

@@ -12,6 +12,6 @@ namespace baton {
 // elements of each collective. Throws kInvalidInput, on every rank, for the first
 // difference.
 void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind executor,
-              const ProgramValues& values, std::uint64_t seed);
+              const ProgramValues& values, const Bindings& given);
 
 }  // namespace baton

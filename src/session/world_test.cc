@@ -426,5 +426,39 @@ TEST(World, RanksOfOneLoadedProgramHavePartsOfTheirOwn) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(Collectives, NcclNeedsGpus) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kNccl;
+    ran(text, device, world, std::move(bindings));
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(failure.message(), HasSubstr("NCCL works between GPUs, and sim:tiny"));
+}
+
+TEST(Collectives, TheReportSaysWhatExecutedThem) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world);
+    ASSERT_TRUE(executable.report().collectives);
+    EXPECT_EQ(executable.report().collectives->executor, "host");
+    EXPECT_THAT(executable.report().collectives->reason, HasSubstr("is simulated"));
+    // The choice of the first bind stays.
+    executable.bind(bindings_of(world));
+  }));
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world);
+    Bindings other = bindings_of(world);
+    other.collectives = CollectiveExecutor::kHost;
+    executable.bind(std::move(other));
+  }));
+  EXPECT_THAT(failure.message(),
+              HasSubstr("was bound with collectives by auto, and this bind wants "
+                        "host; make another executable for that"));
+}
+
 }  // namespace
 }  // namespace baton::session_test

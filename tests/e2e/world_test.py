@@ -127,6 +127,7 @@ class World(Case):
         one = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--json")
         self.check(one, 0)
         self.assertEqual(one.json()["symbols"]["ranks"], 1)
+        self.assertNotIn("collectives", one.json())
         for executor in ("stream", "graph"):
             two = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=two.npy",
                              "--devices", "sim,sim", "--executor", executor, "--json")
@@ -135,6 +136,8 @@ class World(Case):
             self.assertEqual(json["symbols"]["ranks"], 2)
             self.assertEqual([rank["device"] for rank in json["ranks"]], ["sim:h200", "sim:h200:1"])
             self.assertEqual([step["kind"] for step in json["steps"]], ["launch", "launch", "collective"])
+            self.assertEqual(json["collectives"], {
+                "executor": "host", "reason": "NCCL works between GPUs, and sim:h200 is simulated"})
             processes = self.run_ranks(PROGRAM, "--expect", "out=out.npy", "--output",
                                        "out=process.npy", "--executor", executor)
             self.check(processes[0], 0)
@@ -226,6 +229,21 @@ class World(Case):
         self.check(self.baton("run", self.program, "--devices", "sim,sim", "--device", "sim"), 2,
                    "leave --device out")
         self.check(self.baton("run", self.program, "--devices", "sim,sm"), 2, "unknown device \"sm\"")
+
+    def test_what_exchanges_contents(self):
+        options = ("--devices", "sim,sim", "--collectives")
+        self.check(self.baton("run", self.program, *options, "nccl"), 3,
+                   "NCCL works between GPUs, and sim:h200 is simulated")
+        result = self.baton("run", self.program, *options, "host")
+        self.check(result, 0)
+        self.assertIn("collectives  by the host: it was asked for", result.out)
+        self.check(self.baton("run", self.program, *options, "ncl"), 2,
+                   '--collectives has no choice "ncl"; did you mean "nccl"?')
+        ranks = [self.start(0, self.program),
+                 self.start(1, self.program, "--collectives", "host")]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "rank 0 has the executor of collectives = auto, rank 1 has the executor "
+                              "of collectives = host")
 
     def test_commands_of_one_rank(self):
         for command in ("bench", "tune"):

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "baton/buffer.h"
+#include "bind/tape.h"
+#include "nccl/nccl_rank.h"
+
+namespace baton::play {
+
+class TapeGraph;
+
+// The collectives of a tape, executed by NCCL on a stream or in a graph. One thread at a time.
+//
+// A message of NCCL waits for its other side. Messages that follow one another are therefore kept
+// until something else comes, and sent as one group. A receive into what such a message sends gets
+// that copied first, so that a ring of ranks may send and receive in one place.
+class NcclSteps {
+ public:
+  // Where steps go: a stream that is not captured, or a graph.
+  struct Place {
+    const Stream* stream = nullptr;
+    TapeGraph* graph = nullptr;
+  };
+
+  explicit NcclSteps(std::shared_ptr<nccl::NcclRank> ranks) : ranks_(std::move(ranks)) {}
+
+  nccl::NcclRank& ranks() const { return *ranks_; }
+
+  // Whether NCCL has what the step needs. It lacks reductions of some dtypes, and a rank's messages
+  // to itself.
+  bool takes(const bind::PlannedCollective& step,
+             const bind::PlannedCollective::Values& values) const;
+
+  // A step that it takes and that moves bytes.
+  void add(const Place& place, const bind::TapeCollective& step, const bind::BufferTable& buffers);
+  // Sends the messages that are kept. Something else follows.
+  void flush(const Place& place);
+  void forget() { kept_.clear(); }
+  // Whether some of these are received: the others are done as far as this rank can tell.
+  bool keeps_receives() const;
+
+ private:
+  void add_message(const Place& place, const nccl::NcclMessage& message);
+  DeviceAddress staging(std::size_t number, std::uint64_t bytes);
+  void copy(const Place& place, DeviceAddress to, DeviceAddress from, std::uint64_t bytes) const;
+  template <typename Work>
+  void call(const Place& place, Work&& work) const;
+
+  std::shared_ptr<nccl::NcclRank> ranks_;
+  std::vector<nccl::NcclMessage> kept_;
+  // By the message's place in its group, the largest last: graphs refer to all of them.
+  std::vector<std::vector<Memory>> staging_;
+};
+
+}  // namespace baton::play

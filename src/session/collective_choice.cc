@@ -1,0 +1,141 @@
+#include "session/collective_choice.h"
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "driver/driver.h"
+#include "world/exchange.h"
+
+namespace baton {
+namespace {
+
+// What a rank tells the others.
+struct Offer {
+  std::int32_t version = 0;  // of NCCL; 0: it cannot use it
+  char uuid[16] = {};        // of its GPU
+};
+
+// Why this rank cannot use NCCL, or null; and NCCL.
+std::optional<Error> own_obstacle(const Device& device, const nccl::Nccl*& nccl) {
+  if (device.driver().simulator != nullptr) {
+    return error(ErrorCode::kUnsupported, "NCCL works between GPUs, and {} is simulated",
+                 device.spec());
+  }
+  try {
+    nccl = &nccl::find_nccl();
+    return std::nullopt;
+  } catch (const Error& failure) {
+    if (read_environment("BATON_NCCL")) throw;
+    return failure;
+  }
+}
+
+Offer offer_of(const Device& device, const nccl::Nccl* nccl) {
+  Offer offer;
+  if (nccl == nullptr) return offer;
+  offer.version = nccl->number;
+  CUuuid uuid = {};
+  BATON_DRIVER_CALL(device.driver(), cuDeviceGetUuid, &uuid, device.native());
+  static_assert(sizeof(uuid.bytes) == sizeof(offer.uuid));
+  std::memcpy(offer.uuid, uuid.bytes, sizeof(offer.uuid));
+  return offer;
+}
+
+// What keeps the ranks together from NCCL.
+std::optional<Error> common_obstacle(const std::vector<Offer>& offers) {
+  for (std::size_t rank = 0; rank < offers.size(); ++rank) {
+    if (offers[rank].version == 0) {
+      return error(ErrorCode::kUnsupported, "rank {} cannot use NCCL", rank);
+    }
+    if (offers[rank].version != offers[0].version) {
+      return error(ErrorCode::kUnsupported,
+                   "rank 0 has NCCL {} and rank {} has NCCL {}; give all ranks the same",
+                   nccl::version_text(offers[0].version), rank,
+                   nccl::version_text(offers[rank].version));
+    }
+    for (std::size_t other = 0; other < rank; ++other) {
+      if (std::memcmp(offers[other].uuid, offers[rank].uuid, sizeof(Offer::uuid)) != 0) continue;
+      return error(ErrorCode::kUnsupported,
+                   "ranks {} and {} have the same GPU, and NCCL needs one for each rank", other,
+                   rank);
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename Visit>
+void each_collective(const std::vector<bind::PlannedStep>& steps, const Visit& visit) {
+  for (const bind::PlannedStep& step : steps) {
+    if (const auto* found = std::get_if<bind::PlannedCollective>(&step.action)) visit(step, *found);
+    if (const auto* inner = bind::inner_steps(step)) each_collective(*inner, visit);
+  }
+}
+
+std::vector<std::string> host_steps(const LoadedProgramState& state) {
+  std::vector<std::string> labels;
+  each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
+                                        const bind::PlannedCollective& collective) {
+    if (!collective.facts().reduces) return;
+    if (nccl::type_of(collective.dtype, state.device.architecture())) return;
+    labels.push_back(fmt::format("{} ({})", step.label, to_string(collective.dtype)));
+  });
+  return labels;
+}
+
+CollectiveChoice host(std::string reason) {
+  CollectiveChoice choice;
+  choice.report.executor = "host";
+  choice.report.reason = std::move(reason);
+  return choice;
+}
+
+}  // namespace
+
+bool has_collectives(const LoadedProgramState& state) {
+  bool has = false;
+  each_collective(state.plan.steps, [&](const auto&, const auto&) { has = true; });
+  return has;
+}
+
+std::string_view to_string(CollectiveExecutor executor) {
+  switch (executor) {
+    case CollectiveExecutor::kAuto:
+      return "auto";
+    case CollectiveExecutor::kNccl:
+      return "nccl";
+    case CollectiveExecutor::kHost:
+      return "host";
+  }
+  throw error(ErrorCode::kInvalidInput, "unknown executor of collectives {}",
+              static_cast<int>(executor));
+}
+
+CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
+                                    CollectiveExecutor wanted) {
+  if (wanted == CollectiveExecutor::kHost) return host("it was asked for");
+  const nccl::Nccl* nccl = nullptr;
+  std::optional<Error> obstacle = own_obstacle(state.device, nccl);
+  if (obstacle && wanted == CollectiveExecutor::kNccl) throw std::move(*obstacle);
+  const Offer offer = offer_of(state.device, nccl);
+  std::vector<Offer> offers(world.ranks());
+  world::all_gather(*world.communicator(), {"offers of NCCL", "the choice of collectives"},
+                    sizeof(Offer), reinterpret_cast<const char*>(&offer),
+                    reinterpret_cast<char*>(offers.data()));
+  std::optional<Error> common = common_obstacle(offers);
+  if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
+  if (obstacle) return host(obstacle->message());
+  if (common) return host(common->message());
+  CollectiveChoice choice{nccl::NcclRank::make(*nccl, state.device, world), {}};
+  choice.report = {.executor = "nccl",
+                   .version = nccl::version_text(nccl->number),
+                   .library = nccl->path,
+                   .reason = {},
+                   .host_steps = host_steps(state)};
+  return choice;
+}
+
+}  // namespace baton
