@@ -14,6 +14,7 @@
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
+#include "session/collective_choice.h"
 #include "session/rank_agreement.h"
 #include "session/run_observer.h"
 #include "session/simulated_run.h"
