@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.h"
 #include "driver/driver.h"
 #include "load/assembled.h"
 
@@ -14,6 +15,10 @@ bool is_simulated(const Device& device) {
 
 void require_simulated(const std::string& name) {
   Device::open(name);
+  if (std::ranges::count(name, ':') < 2) return;
+  throw error(ErrorCode::kInvalidInput,
+              "a program sees one simulated device, and {} is a further one of its kind; use {}",
+              name, name.substr(0, name.rfind(':')));
 }
 
 Compatibility runs_on_device(ImageFacts facts, const Device& device) {

@@ -13,7 +13,8 @@ namespace baton::tools {
 // Whether the device is the simulated GPU, whose times say nothing of a GPU.
 bool is_simulated(const Device& device);
 
-// Throws kInvalidInput unless it is the name of a simulated GPU.
+// Throws kInvalidInput unless it is the name of a simulated GPU that a program can have alone:
+// "sim:h200", not "sim:h200:1".
 void require_simulated(const std::string& name);
 
 // Whether the device runs an image. The simulated GPU executes PTX: of a fatbin it takes that,

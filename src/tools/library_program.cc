@@ -244,12 +244,13 @@ class CallWriter {
   std::string number(const std::string& name, const MetadataType& type) const {
     const std::optional<DType> dtype = type.dtype();
     if (!dtype) {
-      refuse(name, fmt::format("the parameter is a {}, which a number cannot be", type.name()));
+      refuse(name,
+             fmt::format("the parameter has the type {}, which a number cannot have", type.name()));
     }
     const bool takes_float = is_float(*dtype);
     const auto text = takes_float ? toml_number(*given(name)) : toml_integer(*given(name));
     if (!text) {
-      refuse(name, fmt::format("the parameter is a {}: give {}", type.name(),
+      refuse(name, fmt::format("the parameter has the type {}: give {}", type.name(),
                                takes_float ? "a number" : "an integer"));
     }
     return fmt::format("{{ {} = {} }}", to_string(*dtype), *text);

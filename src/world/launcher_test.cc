@@ -93,8 +93,10 @@ TEST(LauncherTest, RunsOfOneMachineMeetAtPortsOfTheirOwn) {
 TEST(LauncherTest, AnEnvironmentThatMakesNoSenseIsRefused) {
   EXPECT_EQ(refusal_in({{"RANK", "two"}, {"WORLD_SIZE", "2"}}),
             "the environment has RANK = \"two\"; it must be a number from 0 to 1024");
-  EXPECT_EQ(refusal_in({{"RANK", "2"}, {"WORLD_SIZE", "2"}}),
-            "the environment has RANK = 2 and WORLD_SIZE = 2");
+  EXPECT_EQ(
+      refusal_in({{"RANK", "2"}, {"WORLD_SIZE", "2"}}),
+      "the environment has RANK = 2 and WORLD_SIZE = 2; ranks count from 0, so the rank must be "
+      "less than their number");
   EXPECT_EQ(refusal_in({{"OMPI_COMM_WORLD_RANK", "0"},
                         {"OMPI_COMM_WORLD_SIZE", "4"},
                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}}),

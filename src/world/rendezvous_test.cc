@@ -77,7 +77,8 @@ TEST(RendezvousTest, APortThatIsTakenIsNamed) {
 TEST(RendezvousTest, AnUnknownHostIsNamed) {
   LaunchedRank self = rank_of(1, 2, 20000);
   self.host = "no such host";
-  EXPECT_EQ(refusal_of(self, 1s).find("the host \"no such host\" of rank 0 is not known: "), 0u);
+  EXPECT_EQ(refusal_of(self, 1s).find("the host \"no such host\" of rank 0 cannot be resolved: "),
+            0u);
 }
 
 TEST(RendezvousTest, TwoProcessesWithOneRankAreRefused) {

@@ -69,7 +69,7 @@ class LibraryCall(Case):
                          "give --arg NAME=VALUE for p0, p1, cluster.x"),
                      "rows_kernel", ["p2=1", "p3=1", "grid.x=1", "block.x=1", "dynamic_smem_bytes=0"])
         self.refused(2, "--arg p9=1: there is no such argument; function rows_kernel takes", "rows_kernel", ["p9=1"])
-        self.refused(2, "--arg p2=1.5: the parameter is a int32: give an integer", "rows_kernel",
+        self.refused(2, "--arg p2=1.5: the parameter has the type int32: give an integer", "rows_kernel",
                      ["p0=null", "p1=null", "p2=1.5", *ROWS[1:]])
         self.refused(2, "--arg p0=7: the parameter is memory: give FILE.npy", "rows_kernel",
                      ["p0=7", "p1=null", *ROWS])

@@ -148,8 +148,8 @@ class Exec(unittest.TestCase):
         done, report = self.report(CLIENTS / "memory", options=["--device", "sim:tiny"])
         self.assertEqual((done.returncode, report["device"]), (0, "sim:tiny"))
         done = self.exec("--device", "sim:h2000", "--", CLIENTS / "memory")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn('did you mean "h200"?', done.stderr)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('did you mean "sim:h200"?', done.stderr)
 
     def test_a_program_that_takes_too_long_is_stopped(self):
         done = self.exec("--timeout", "0.2", "--", "sleep", "60")

@@ -206,6 +206,8 @@ class BadInput(Replay):
         for command in (["exec"], ["record", "-o", self.path]):
             error = self.refused(*command, "--device", "sim:sm75", "--", "true")
             self.assertIn('unknown device "sim:sm75"; did you mean "sim:sm80"?', error)
+            error = self.refused(*command, "--device", "sim:h200:1", "--", "true")
+            self.assertIn("use sim:h200", error)
         self.assertFalse(self.path.exists())
 
     def test_a_record_without_launches(self):
