@@ -440,7 +440,7 @@ TEST(Collectives, NcclNeedsGpus) {
     ran(text, device, world, std::move(bindings));
   }));
   EXPECT_EQ(failure.code(), ErrorCode::kUnsupported);
-  EXPECT_THAT(failure.message(), HasSubstr("NCCL works between GPUs, and sim:tiny"));
+  EXPECT_THAT(failure.message(), HasSubstr("NCCL works between GPUs, and the device is simulated"));
 }
 
 TEST(Collectives, TheReportSaysWhatExecutedThem) {
