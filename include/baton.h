@@ -543,12 +543,12 @@ typedef struct baton_kernel_info {
   int32_t waits;      // 1 or 0: it has griddepcontrol.wait
   int32_t triggers;   // 1 or 0: it has griddepcontrol.launch_dependents
   int32_t grid_sync;  // 1 or 0: its blocks synchronise across the grid
-  int32_t reserved;
+  int32_t polls;      // 1 or 0: it has a loop that waits for a value in memory
 } baton_kernel_info;
 #define BATON_KERNEL_INFO_INIT                                                                   \
   {                                                                                              \
     sizeof(baton_kernel_info), NULL, NULL, NULL, -1, -1, -1, -1, 0, 0, {0, 0, 0}, {0, 0, 0}, -1, \
-        -1, -1, 0                                                                                \
+        -1, -1, -1                                                                               \
   }
 
 // A launch attribute by its name, with the field where it has several: "priority",

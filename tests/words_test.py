@@ -42,6 +42,10 @@ PHRASES = [
            "The graph is rebuilt."),
     Phrase(r"\bgoes? before all\b|\bwhatever else is said\b", "BATON_PDL=off goes before all.",
            "BATON_PDL=off overrides this."),
+    Phrase(r"\bvouch(?:es)?\b", "The caller vouches for the pointer.", "The caller guarantees that the pointer is valid."),
+    Phrase(r"\b(?:gives?|given) up\b|\bwithout a word\b", "A silent rank is given up.",
+           "A rank that sends nothing ends the run."),
+    Phrase(r"\bone behind the other\b", "Events are one behind the other.", "Events follow one another."),
     Phrase(r"\bhas no use for\b|\bknows? nothing of\b", "It has no use for the option.",
            "It does not take the option."),
 ]

@@ -63,9 +63,9 @@ struct Bindings {
   // Called from the thread that binds, at most a few times a second, while contents are uploaded.
   // An exception that it throws ends the bind, as an allocation that fails does.
   std::function<void(const UploadProgress&)> progress = {};
-  // The ranks that a program with a world runs on. Empty: those of this process
-  // (World::of_process). Inputs of sharded buffers are whole arrays, of which each rank takes its
-  // part; memory of the caller is that part.
+  // The ranks of a program with a world. Empty: those of this process (World::of_process). Inputs
+  // of sharded buffers are whole arrays, of which each rank takes its part. Memory of the caller is
+  // the rank's part.
   std::optional<World> world = {};
   // The executor of the collectives. The same for all ranks, and for all binds of an executable.
   // With kNccl a bind throws kUnsupported or kNotFound where NCCL cannot.

@@ -51,7 +51,8 @@ struct BundleVerdicts {
     bool is_there = true;    // whether a part of the bundle has that digest
   };
   std::string symbols;  // "N=4096 M=1"
-  // Of the builds whose PTX they were made from; empty if no source of the program has PTX.
+  // The architectures of the builds whose PTX was analysed; empty if no source of the program has
+  // PTX.
   std::vector<std::string> architectures;
   bool of_setup = false;
   std::vector<EdgeReport> edges;

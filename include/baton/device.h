@@ -46,8 +46,9 @@ class BATON_API Device {
   // otherwise the simulated GPU. The simulated GPU is chosen only without a CUDA driver or without
   // a GPU. Throws kNoDevice if a driver is present but does not start.
   static Device open();
-  // "sim", "sim:h100", "sim:h200", "sim:b200", "sim:tiny", "cuda", "cuda:N". Throws kInvalidInput
-  // for another name, kNoDevice where there is no such device.
+  // "sim", "sim:NAME" (h100, h200, b200, sm80, sm89, sm120, tiny), "sim:NAME:1" and so on for
+  // further devices of that kind, "cuda", "cuda:N". Throws kInvalidInput for another name,
+  // kNoDevice where there is no such device.
   static Device open(std::string_view spec);
 
   // "cuda:0", "sim:h200": a name that `open` takes.

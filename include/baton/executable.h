@@ -237,12 +237,12 @@ class BATON_API Executable {
   const Array& output(std::string_view buffer) const;
   std::vector<std::string> outputs() const;
 
-  // The ranks that the last `bind` was for.
+  // The world of the last `bind`.
   const World& world() const;
-  // The shape of the array that the parts of a sharded buffer make; of another buffer, its own.
+  // The shape of the whole array of a sharded buffer; of another buffer, its own shape.
   std::vector<std::int64_t> whole_shape(std::string_view buffer) const;
   // After a run, on all ranks: rank 0 then has the whole arrays of sharded buffers as `output`. The
-  // others keep their parts. Throws what ended the run of all ranks.
+  // others keep their parts. Throws the error that ended the run of all ranks.
   void gather_outputs();
 
   // Waits for the executable's own work, and downloads any bound buffer as it is now: also after a

@@ -117,8 +117,8 @@ struct KernelFacts {
   std::optional<bool> triggers;              // has griddepcontrol.launch_dependents
   std::optional<bool> grid_sync;             // its blocks synchronise across the grid, which
                                              // needs a cooperative launch; only from PTX
-  std::optional<bool> polls;                 // has a loop that waits for what others write into
-                                             // memory, such as grid_sync; only from PTX
+  std::optional<bool> polls;                 // has a loop that waits for a value in memory, such
+                                             // as grid_sync; only from PTX
   std::string arch;                          // "sm_90a"; empty if unknown
 };
 

@@ -251,14 +251,14 @@ struct ProgramSymbol {
   std::string name = {};
   std::int64_t value = 0;  // the default
   SourceLocation where = {};
-  // `rank` or `ranks` of a program with a world, which gives them their values. Program adds them.
+  // `rank` or `ranks` of a program with a world, which sets their values. Program adds them.
   bool of_world = false;
 };
 
 // A program for several ranks, each on a device of its own. Its expressions know the symbols `rank`
 // and `ranks`.
 struct ProgramWorld {
-  std::optional<std::int64_t> ranks = {};  // empty: any number, also one
+  std::optional<std::int64_t> ranks = {};  // empty: any number from 1 on
   SourceLocation where = {};
 
   friend bool operator==(const ProgramWorld& a, const ProgramWorld& b) {
@@ -328,8 +328,8 @@ struct BATON_API FrozenRows {
   }
 };
 
-// Each rank has one part of a whole array, which is cut along a dimension: rank 0 has the first
-// part. A buffer's shape is that of its part.
+// Each rank has one part of a whole array, which is divided along a dimension: rank 0 has the first
+// part. The buffer's shape is the shape of its part.
 struct BufferShard {
   std::size_t axis = 0;
   SourceLocation where = {};
@@ -359,8 +359,8 @@ struct ProgramBuffer {
   std::optional<ModuleVariable> variable = {};
   // kCache: the rows that no launch writes. Empty for every other role.
   std::optional<FrozenRows> frozen = {};
-  // Its contents at the start of a run are this rank's part of an array: of an input, a file, or
-  // what `init` makes.
+  // Its contents at the start of a run are this rank's part of an array: of an input, of a file, or
+  // of the array that `init` makes.
   std::optional<BufferShard> shard = {};
   // An output, inout or state buffer: a .npy file with the contents that a run should leave.
   // `Executable::compare_expected` reads it. Empty: none.
@@ -424,8 +424,7 @@ struct ProgramAttributes {
   // The SMs of the part that the launch runs on, over symbols alone. Launches of one branch with
   // equal expressions share a part; parts are disjoint. 0: all of the device.
   std::optional<Expression> sms = {};
-  // The floating-point operations of one launch, over symbols alone: for `baton bench`. Nothing
-  // else depends on it.
+  // The floating-point operations of one launch, over symbols alone. Only `baton bench` uses it.
   std::optional<Expression> flops = {};
   std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
@@ -483,25 +482,25 @@ struct FillStep {
 };
 
 enum class CollectiveKind : std::uint8_t {
-  kAllReduce,      // the buffer becomes the reduction of those of all ranks
+  kAllReduce,      // the buffer becomes the reduction of the buffers of all ranks
   kAllGather,      // `to` becomes the buffers of all ranks, in their order
-  kReduceScatter,  // `to` becomes this rank's part of the reduction of those of all ranks
-  kBroadcast,      // the buffer becomes that of the rank `peer`
-  kSend,           // the buffer goes to the rank `peer`
-  kReceive,        // the buffer becomes what the rank `peer` sends
+  kReduceScatter,  // `to` becomes this rank's part of the reduction of `from` of all ranks
+  kBroadcast,      // the buffer becomes the one of the rank `peer`
+  kSend,           // sends the buffer to the rank `peer`
+  kReceive,        // receives the buffer from the rank `peer`
 };
 BATON_API std::string_view to_string(CollectiveKind kind) noexcept;
 BATON_API std::string_view to_string(ReduceOp op) noexcept;
 
-// A step that ranks take together. All ranks come to the same ones in the same order. With one rank
-// it is a copy, or nothing.
+// A step that exchanges contents between ranks. All ranks execute the same ones in the same order.
+// With one rank it is a copy, or does nothing.
 struct CollectiveStep {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   BufferOffset buffer = {};
   BufferOffset to = {};  // kAllGather, kReduceScatter
   ReduceOp op = ReduceOp::kSum;
-  // kBroadcast, kSend, kReceive: a rank. For a message, -1 and `ranks` are beyond the first and the
-  // last one: nothing is sent there.
+  // kBroadcast, kSend, kReceive: a rank. A message to or from -1 or `ranks`, beyond the first and
+  // the last rank, does nothing.
   std::optional<Expression> peer = {};
   // The elements of one rank; empty: the rest of the buffer, or of `to` for kReduceScatter.
   std::optional<Expression> count = {};
@@ -559,7 +558,7 @@ struct ProgramDefinition {
   std::string text = {};                             // of the program file; empty if it was built
   std::filesystem::path directory = {};              // for quoted includes of kernels given as text
   std::vector<std::filesystem::path> included = {};  // the files that `text` includes, in any depth
-  std::optional<ProgramWorld> world = {};  // empty: each process runs the program by itself
+  std::optional<ProgramWorld> world = {};            // empty: each process runs the program alone
   std::vector<ProgramSymbol> symbols = {};
   std::vector<Requirement> requirements = {};
   std::vector<TuneParameter> tune = {};
@@ -641,7 +640,7 @@ class BATON_API ProgramBuilder {
   // Adds a symbol and returns the expression that names it.
   Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
-  // Makes the program one of several ranks: of that number, or of any.
+  // Makes the program one for several ranks: for that number, or for any.
   ProgramBuilder& world(std::optional<std::int64_t> ranks = {}, const char* file = __builtin_FILE(),
                         int line = __builtin_LINE());
   // Adds a comparison that must hold, such as "N % 8 == 0". `name` says what it is for.

@@ -17,7 +17,7 @@ namespace world {
 class Communicator;
 }
 
-// How a collective makes one element of those of all ranks.
+// How a collective reduces the elements of all ranks to one.
 enum class ReduceOp : std::uint8_t { kSum, kMax, kMin };
 
 // The executor of the collectives of a program.
@@ -27,20 +27,19 @@ enum class CollectiveExecutor : std::uint8_t {
   kHost,  // copies to the host, and connections between the ranks
 };
 
-// The ranks that run one program together, each on a device of its own, as one of them sees it.
-// A cheap value that refers to a shared state. Thread-safe, but the collectives of one rank belong
-// to one run at a time.
+// One rank's view of all ranks that run one program together, each on a device of its own. A cheap
+// value that refers to a shared state. Thread-safe, but a rank may execute only one run at a time.
 //
-// A rank that fails, ends or falls silent ends the run of all: each rank then throws the same
-// error, which names that rank and the step.
+// A rank that fails, ends or sends nothing ends the run of all ranks. Each rank then throws the
+// same error, which names that rank and the step.
 class BATON_API World {
  public:
   // One rank alone.
   World();
   // The world of this process. The first call joins the other ranks if a launcher started the
   // process: torchrun, mpirun, mpiexec or srun, known by their environment. Otherwise it is one
-  // rank alone. Throws kInvalidInput for an environment that makes no sense, kNoDevice for ranks
-  // that do not come within `seconds`, or BATON_WORLD_JOIN seconds (60).
+  // rank alone. Throws kInvalidInput for an environment with wrong values, kNoDevice if ranks do
+  // not connect within `seconds`, or BATON_WORLD_JOIN seconds (60).
   static World of_process(std::optional<int> seconds = {});
   // Whether a launcher started this process as one of several ranks.
   static bool is_launched();
@@ -51,23 +50,23 @@ class BATON_API World {
   std::uint32_t ranks() const noexcept { return ranks_; }
   // Whether all ranks are threads of this process.
   bool is_of_threads() const noexcept { return is_of_threads_; }
-  // Among the ranks of this machine, where each has a device of its own.
+  // The rank's number among those of this machine.
   std::uint32_t local_rank() const noexcept { return local_rank_; }
 
-  // Ends the run of all ranks with this error of this rank, unless it was ended before. Returns the
-  // error that ended it. No later run of the world succeeds.
+  // Ends the run of all ranks with this error of this rank, unless it has ended already. Returns
+  // the error that ended it. No later run of the world succeeds.
   Error fail(const Error& error) const;
-  // Throws what ended the run.
+  // Throws the error that ended the run, if it has ended.
   void check() const;
-  // Returns when all ranks have come to it. Ranks that meet name the same thing. Throws what ended
-  // the run.
+  // Returns when all ranks have called it with the same `what`. Throws the error that ended the
+  // run.
   void meet(std::string_view what) const;
   // Collects the texts of all ranks, in their order, at rank 0; the others get none. Throws as
   // `meet`.
   std::vector<std::string> gather(std::string_view what, std::string_view own) const;
-  // Whether this rank tells what happened to all: rank 0, unless it is the one that is lost.
+  // Whether this rank prints the error of all ranks: rank 0, unless rank 0 is lost.
   bool speaks() const;
-  // After a failure: waits until the rank that tells of it has ended, or some seconds. Launchers
+  // After a failure: waits some seconds for the end of the rank that prints the error. Launchers
   // end all ranks as soon as one has failed.
   void let_speak() const;
 

@@ -104,7 +104,7 @@ class ProgramBuilder:
         return Place(name)
 
     def world(self, ranks: int | None = None) -> tuple[Expression, Expression]:
-        """Makes the program one of several ranks, of that number or of any. Returns the symbols
+        """Makes the program one for several ranks, for that number or for any. Returns the symbols
         `rank` and `ranks`."""
         self._world = {} if ranks is None else {"ranks": ranks}
         return Expression("rank"), Expression("ranks")
@@ -143,8 +143,9 @@ class ProgramBuilder:
         self._open[-1].append({"copy": copy})
 
     def collective(self, kind: str, **keys: Any) -> None:
-        """Adds a step of all ranks. `kind`: all_reduce, all_gather, reduce_scatter, broadcast, send
-        or receive. `keys`: buffer, op, root, to, count; `from_` stands for from."""
+        """Adds a step that exchanges contents between ranks. `kind`: all_reduce, all_gather,
+        reduce_scatter, broadcast, send or receive. `keys`: buffer, op, root, to, count; `from_`
+        stands for from."""
         self._open[-1].append({kind: {key.rstrip("_"): value for key, value in keys.items()}})
 
     def fill(self, buffer: str, value: float | int | str) -> None:

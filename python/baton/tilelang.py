@@ -1,5 +1,5 @@
-"""Functions of TileLang: its compiler makes CUDA source of one and says how it is launched, Baton
-compiles the source and launches the kernel. No nvcc is needed.
+"""Functions of TileLang. Its compiler generates CUDA source and the launch; Baton compiles the source
+and launches the kernel. No nvcc is needed.
 
     kernel = baton.tilelang.compile(gemm(1024, 1024, 1024), "sim:h200")
     kernel(a, b, c)
@@ -161,7 +161,7 @@ def compile(function: Any, device: Device | str | None = None,
     arguments: list[str | _Map] = []
     for parameter in kernels[0].params:
         if parameter.name not in maps and parameter.name not in known:
-            raise UnsupportedError(f"the kernel takes {parameter.name}, which is no parameter of the "
+            raise UnsupportedError(f"the kernel takes {parameter.name}, which is not a parameter of the "
                                    "TileLang function", code="unsupported")
         arguments.append(maps.get(parameter.name, parameter.name))
     module = _core.compile(
@@ -188,7 +188,7 @@ def _parameters(function: Any) -> list[Parameter]:
 def _number(value: Any, what: str) -> int:
     value = getattr(value, "value", value)
     if not isinstance(value, int):
-        raise UnsupportedError(f"{what} is {value}, which is no number: compile the function for one "
+        raise UnsupportedError(f"{what} is {value}, which is not a number: compile the function for one "
                                "shape", code="unsupported")
     return value
 
@@ -222,7 +222,7 @@ def _map(values: Sequence[Any]) -> _Map:
     L2 promotion, fill."""
     name, handle, kind, rank, tensor, *rest = values
     if name != _TILED:
-        raise UnsupportedError(f"the tensor map {handle} is made by {name}, which Baton does not do",
+        raise UnsupportedError(f"the tensor map {handle} is made by {name}, which Baton does not support",
                                code="unsupported")
     numbers = [_number(value, f"a number of the tensor map {handle}") for value in rest]
     lists = [numbers[at:at + rank][::-1] for at in range(0, 4 * rank, rank)]
@@ -230,7 +230,7 @@ def _map(values: Sequence[Any]) -> _Map:
     interleaving, swizzle, promotion, fill = numbers[4 * rank:]
     if interleaving != 0 or any(step != 1 for step in steps):
         raise UnsupportedError(f"the tensor map {handle} has interleaving or strides between "
-                               "elements, which Baton does not make here", code="unsupported")
+                               "elements, which Baton does not support here", code="unsupported")
     size = strides[-1]
     settings = {"type": _MAP_TYPES[kind], "shape": tuple(extents),
                 "strides": tuple(stride // size for stride in strides), "box": tuple(box),
@@ -249,7 +249,7 @@ def _check(parameter: Parameter, argument: Any) -> None:
                             f"{type(argument).__name__}; give an array of {parameter.dtype} "
                             f"{list(parameter.shape)}")
     wanted = _DTYPES.get(parameter.dtype, parameter.dtype)
-    # NumPy has no bf16 and fp8: raw elements of their size serve.
+    # NumPy has no bf16 and fp8: raw elements of their size stand for them.
     is_raw = wanted in ("bf16", "f8e4m3", "f8e5m2") and region.dtype not in _DTYPES.values()
     if tuple(region.shape) != parameter.shape or (region.dtype != wanted and not is_raw):
         raise ArgumentError(f"the TileLang function's {parameter.name} is an array of "

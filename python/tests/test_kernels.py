@@ -54,7 +54,7 @@ def test_facts(saxpy):
     assert [p.dtype for p in saxpy.params] == ["f32", "f32", "f32", "i32"]
     assert [p.read_only for p in saxpy.params] == [False, True, False, False]
     assert saxpy.registers > 0 and saxpy.shared == 0
-    assert saxpy.waits is False
+    assert saxpy.waits is False and saxpy.polls is False
     assert "saxpy_of" in saxpy.demangled
 
 

@@ -330,7 +330,7 @@ class Binder {
   void note_written(const Move& move, const typename Move::Values&) {
     result_.written[target_of(move)] = true;
   }
-  // Whether a rank gets anything depends on which one it is: the program writes the buffer.
+  // Some ranks write the buffer, so it counts as written by the program.
   void note_written(const PlannedCollective& collective, const PlannedCollective::Values&) {
     if (collective.facts().moves || collective.facts().writes) {
       result_.written[collective.to] = true;

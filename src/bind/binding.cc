@@ -91,9 +91,8 @@ class SymbolBinder {
     const std::size_t index = symbol_index(name);
     if (index < known_.size() && program_.symbols()[index].of_world) {
       throw error(ErrorCode::kInvalidInput,
-                  "--set: the symbol {} is that of the world, {} here; whoever starts the ranks "
-                  "decides it",
-                  name, known_[index]->value);
+                  "--set: the world sets the symbol {}, which is {} here; leave it out", name,
+                  known_[index]->value);
     }
     if (index == known_.size()) {
       throw error(ErrorCode::kNotFound, "--set: the program {} has no symbol \"{}\"{}",
@@ -157,7 +156,7 @@ class SymbolBinder {
     return false;
   }
 
-  // An array of the caller's that is cut is the whole; memory of the device is one part.
+  // A sharded array of the caller is the whole array; memory of the device is one part.
   bool is_whole(const GivenArray& array, std::size_t axis) const {
     const std::optional<BufferShard>& shard = program_.buffer(array.name)->shard;
     return array.is_input && shard && shard->axis == axis;

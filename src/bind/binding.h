@@ -13,14 +13,15 @@ namespace baton::bind {
 
 // The source of a symbol that has its default value.
 inline constexpr const char* kProgramSource = "the program";
-// That of `rank` and `ranks`.
+// The source of the symbols `rank` and `ranks`.
 inline constexpr const char* kWorldSource = "the world";
 
 // The rank that a program is bound for.
 struct WorldPlace {
   std::int64_t rank = 0, ranks = 1;
 };
-// That of the bindings' world. Without one it is rank 0 of as many as the program wants.
+// The place in the bindings' world. Without a world: rank 0 of the number that the program
+// requires.
 WorldPlace place_in_world(const Program& program, const Bindings& bindings);
 
 // What every symbol of the program is worth, and who said so: the command line or the caller, the

@@ -10,17 +10,18 @@
 
 namespace baton::bind {
 
-// A sharded buffer, its part and the whole. In C order a part is runs of elements that follow one
-// another in the whole too: one for each index of the dimensions before the axis.
+// A sharded buffer, its part and the whole array. In C order a part consists of runs of elements
+// that are consecutive in the whole too: one run for each index of the dimensions before the axis.
 
-// The shape of the array that the parts of all ranks make; the buffer's own where it has no shard.
+// The shape of the whole array; the buffer's own shape where it has no shard.
 std::vector<std::int64_t> whole_shape(const BoundBuffer& buffer);
 
 // The buffer's part of the whole array. Throws kInvalidInput for an array of another shape than the
 // whole; `what` names it there. Other buffers take the array as it is.
 Array part_of(Array whole, const BoundBuffer& buffer, const std::string& what);
 
-// Makes the whole of the parts of all ranks, in their order. `part` has the shape of each.
+// Makes the whole array of the parts of all ranks, in the order of the ranks. `part` has the shape
+// of each.
 Array whole_of(const std::vector<std::string>& parts, const Array& part, std::size_t axis);
 
 // Calls `take(first, count, offset)` for each run of elements `first` to `first + count` of the

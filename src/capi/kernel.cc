@@ -75,6 +75,7 @@ baton_error* baton_kernel_get_info(const baton_kernel* kernel, baton_kernel_info
     value.waits = or_unknown(facts.waits);
     value.triggers = or_unknown(facts.triggers);
     value.grid_sync = or_unknown(facts.grid_sync);
+    value.polls = or_unknown(facts.polls);
     call.write(info, value, "info");
   });
 }

@@ -17,6 +17,7 @@ void build(const BuildCommand& command, Output& output) {
     throw error(ErrorCode::kInvalidInput, "{} is a bundle already; build one from the program file",
                 command.program.string());
   }
+  tools::require_no_folder(command.program);
   const Program program = Program::from_file(command.program);
   for (const std::string& warning : program.warnings()) output.warning(warning);
   output.progress("compile");

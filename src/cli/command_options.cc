@@ -80,7 +80,7 @@ Options running(std::string_view repeat) {
                   {"--executor", "KIND",
                    "stream: enqueue step by step (the default); graph: make it one CUDA graph",
                    &Raw::executor, words("stream graph")},
-                  {"--untuned", "", "Leave out what baton tune found; so does BATON_TUNE=off",
+                  {"--untuned", "", "Ignore the results of baton tune; so does BATON_TUNE=off",
                    &Raw::untuned}}});
 }
 
@@ -89,7 +89,7 @@ Options running(std::string_view repeat) {
 Options tune_options() {
   return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
            &Raw::device, devices("cuda cuda:0")},
-          output("OUT.baton", "Build a bundle that has what was found"),
+          output("OUT.baton", "Build a bundle with the result"),
           {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
           {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
           {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
@@ -108,7 +108,7 @@ Options run_options() {
        {{"--function", "NAME", "Call a function of a library that TVM or TileLang exported",
          &Raw::function},
         {"--arg", "NAME=VALUE",
-         "Pass an argument to the function: p0=x.npy, p1=f32[64,32] (zeros), p2=3, grid.x=4, "
+         "An argument of the function: p0=x.npy, p1=f32[64,32] (zeros), p2=3, grid.x=4, "
          "p0.box=16,16",
          &Raw::call_arguments, kFile},
         {"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
@@ -117,7 +117,7 @@ Options run_options() {
         {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
         {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol},
         {"--devices", "DEVICE,DEVICE",
-         "Run a program with a world on several devices, a rank on each", &Raw::devices,
+         "Run a program that has a [world] on several devices, a rank on each", &Raw::devices,
          words("sim,sim cuda:0,cuda:1")},
         {"--collectives", "KIND",
          "nccl or host: what exchanges contents between ranks; auto: NCCL where all ranks have it "
@@ -160,7 +160,7 @@ Options exec_options() {
   return joined(
       {{{"--device", "DEVICE",
          "sim (the default) or sim:NAME: h100, h200, b200, sm80, sm89, sm120, tiny; cuda: observe "
-         "it on a GPU",
+         "the program on a GPU",
          &Raw::device, devices("cuda")},
         {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
          &Raw::memory},

@@ -7,8 +7,8 @@
 
 #include "cli/command_table.h"
 
-// What rows of the command table are made of: options that several commands have, and the options
-// of the commands with many.
+// Parts of rows of the command table: options that several commands have, and the options of the
+// commands with many.
 namespace baton::cli::rows {
 
 using Options = std::vector<OptionRow>;

@@ -200,7 +200,7 @@ std::vector<CommandRow> make_table() {
        {output("OUT.record", "The folder to write"),
         {"--device", "DEVICE", "cuda, sim or sim:NAME; default: a GPU where there is one, else sim",
          &Raw::device, devices("cuda")},
-        {"--contents", "", "Record the bytes that copies bring from the host, too, for baton run",
+        {"--contents", "", "Also record the bytes that copies read from the host, for baton run",
          &Raw::contents},
         {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},
         {"--json", "FILE", "Write what was recorded, in numbers, as JSON", &Raw::json_file, kFile}},

@@ -6,6 +6,7 @@
 #include "cli/command_checks.h"
 #include "cli/option_values.h"
 #include "tools/basics.h"
+#include "tools/device_facts.h"
 
 namespace baton::cli {
 namespace {
@@ -36,7 +37,7 @@ bool is_simulated(std::string_view device) {
 
 constexpr std::string_view kGpu = "cuda";
 
-// The GPU only where it is asked for: without a word about it, a program is simulated.
+// Only --device cuda takes the GPU: by default, a program is simulated.
 std::string parse_exec_device(const std::string& text) {
   if (text.empty()) {
     const auto chosen = read_environment("BATON_DEVICE");
@@ -50,7 +51,7 @@ std::string parse_exec_device(const std::string& text) {
               text);
 }
 
-// A GPU runs a program as it does, and cannot be told otherwise.
+// These options change the simulation, and have no meaning on a GPU.
 void require_no_simulation(const RawOptions& raw) {
   const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
                                                      {"--schedule", !raw.schedule.empty()},
@@ -71,7 +72,11 @@ Command checked_exec(const RawOptions& raw) {
   command.program = raw.rest;
   command.settings.device = parse_exec_device(raw.device);
   command.on_gpu = command.settings.device == kGpu;
-  if (command.on_gpu) require_no_simulation(raw);
+  if (command.on_gpu) {
+    require_no_simulation(raw);
+  } else {
+    tools::require_simulated(command.settings.device);
+  }
   command.settings.schedule = checked_schedule(raw.schedule);
   command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
   command.settings.keep_going = raw.keep_going;

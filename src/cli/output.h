@@ -38,7 +38,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   bool json() const { return json_; }
-  // From now on nothing is written, or all that is left. The JSON object is filled all the same.
+  // Stops all writing from now on, or resumes it. The JSON object is still filled.
   void mute(bool is_muted = true) { is_muted_ = is_muted; }
   bool is_muted() const { return is_muted_; }
   // Standard output is a terminal, and NO_COLOR does not forbid colours on it.

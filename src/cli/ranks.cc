@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// For ranks that may not come: the program of the others may have no world.
+// The other ranks may not connect: their program may have no world.
 constexpr int kShortPatience = 5;  // seconds
 
-// What rank 0 keeps of the result of a rank.
+// The part of a rank's result that rank 0 keeps.
 Json part_of(const Json& result, std::size_t rank) {
   Json part = {{"rank", rank}};
   for (const char* key : {"device", "device_name", "steps", "findings", "warnings"}) {
@@ -70,8 +70,9 @@ void RankOfRun::enter(const Program& program, Output& output) {
 
 void RankOfRun::require_alone(std::string_view option) const {
   if (!world_ || world_->ranks() == 1) return;
-  throw error(ErrorCode::kUnsupported, "{} compares runs of one rank, and this run has {}", option,
-              world_->ranks());
+  throw error(ErrorCode::kInvalidInput,
+              "{} compares runs of one rank, and this run has {} ranks; leave one of them out",
+              option, world_->ranks());
 }
 
 void RankOfRun::finish(Executable& executable, Output& output) {
@@ -95,7 +96,7 @@ Error RankOfRun::fail(const Error& failure, Output& output) {
     try {
       world_ = World::of_process(kShortPatience);
     } catch (const Error&) {
-      return failure;  // nobody else has anything to tell
+      return failure;  // no other rank prints an error
     }
   }
   if (!world_ || world_->ranks() == 1 || is_finished_) return failure;

@@ -11,7 +11,7 @@
 
 namespace baton::cli {
 
-// One rank's side of a run: rank 0 prints and writes files, the others are mute.
+// The run of one rank: rank 0 prints and writes files, the others print nothing.
 class RankOfRun {
  public:
   RankOfRun() = default;
@@ -23,19 +23,19 @@ class RankOfRun {
   // The world, if the program has one.
   const std::optional<World>& world() const { return world_; }
   bool is_first() const { return !world_ || world_->rank() == 0; }
-  // Throws kUnsupported for several ranks.
+  // Throws kInvalidInput for several ranks.
   void require_alone(std::string_view option) const;
-  // The run is done on this rank. Rank 0 gets the outputs and the reports of all, as "ranks" of the
-  // JSON object and as a table.
+  // Called after the run of this rank. Rank 0 gets the outputs and the reports of all, as "ranks"
+  // of the JSON object and as a table.
   void finish(Executable& executable, Output& output);
-  // Ends the run of all ranks. Returns the error to tell, and mutes the output of all ranks but
-  // one. A rank that failed before it knew the program joins the others for that.
+  // Ends the run of all ranks. Returns the error to print, and mutes the output of all ranks except
+  // one. A rank that failed before it read the program joins the others first.
   Error fail(const Error& failure, Output& output);
 
  private:
   std::optional<World> world_;
   bool has_joined_ = false;  // or tried to
-  bool is_told_ = false;     // what kept it from that
+  bool is_told_ = false;     // rank 0 prints why this one could not join
   bool is_finished_ = false;
 };
 

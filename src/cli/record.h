@@ -21,8 +21,8 @@ void inspect_record(const InspectCommand& command, Output& output);
 void check_record(const CheckCommand& command, const std::filesystem::path& file, Output& output);
 
 // `baton run` of a record: it is replayed on the simulated GPU. Throws kInvalidInput for options
-// that only programs have, kFault for errors that were found and need no contents of memory that
-// the record lacks, kTimeout and kInterrupted, and kDamaged as above.
+// that only programs have, kFault for errors that do not depend on contents
+// that the record lacks, kTimeout and kInterrupted, and kDamaged as above.
 void replay_record(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt);
 
 }  // namespace baton::cli

@@ -49,7 +49,10 @@ void refuse_options_of_programs(const RunCommand& command) {
       {command.keep.has_value(), "--keep"},
       {command.dump.has_value(), "--dump"},
       {command.until.has_value(), "--until"},
-      {command.find_non_finite, "--find-nan"}};
+      {command.find_non_finite, "--find-nan"},
+      {!command.devices.empty(), "--devices"},
+      {command.call.has_value(), "--function"},
+      {command.untuned, "--untuned"}};
   for (const auto& [is_given, option] : given) {
     if (!is_given) continue;
     throw error(ErrorCode::kInvalidInput,
@@ -67,7 +70,7 @@ Device open_simulator(const RunCommand& command) {
   }
   if (device != "sim" && !device.starts_with("sim:")) {
     throw error(ErrorCode::kInvalidInput,
-                "a record is replayed on the simulated GPU, --device {} was given; take sim or "
+                "a record is replayed on the simulated GPU, --device {} was given; use sim or "
                 "sim:NAME",
                 device);
   }
@@ -114,11 +117,11 @@ void show_doubtful(const replay::ReplayResult& result, bool all, Output& output)
     }
   }
   if (count == 0) return;
-  output.line("not counted: {} that may come from what the record lacks{}",
+  output.line("not counted: {} that may depend on contents that the record lacks{}",
               counted(count, "finding"), all ? "" : "; --verbose lists them");
 }
 
-// What was found, as texts for the error.
+// The findings, as texts for the error.
 struct ReplayErrors {
   std::vector<std::string> errors;
   bool all_unsupported = true;
@@ -214,7 +217,7 @@ void replay_record(const RunCommand& command, Output& output, const std::atomic<
                 counted(result.graph_launches, "launch", "launches"),
                 counted(result.copies, "copy", "copies"), counted(result.fills, "fill"));
     if (result.moved_addresses > 0) {
-      output.line("{} in what was copied were taken for addresses",
+      output.line("{} of copied contents were replaced as addresses",
                   counted(result.moved_addresses, "word"));
     }
     show_unknown(result, command.verbose, output);

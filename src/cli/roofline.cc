@@ -128,7 +128,7 @@ double draw_roofline(Svg& svg, double top, const std::vector<RoofStep>& steps,
     if (step.flops > 0) shown.push_back(&step);
   }
   if (shown.empty() || roofs.empty()) return top;
-  svg.text(16, top + 16, "Roofline: floating-point operations a second, by their number for a byte",
+  svg.text(16, top + 16, "Roofline: floating-point operations per second over operations per byte",
            Anchor::kStart, "h", 100);
   top += 34;
   Range intensity, rates;
@@ -159,10 +159,11 @@ double draw_roofline(Svg& svg, double top, const std::vector<RoofStep>& steps,
                             step->flops / step->bytes),
                 step->label);
   }
-  svg.text(kPlotLeft, top + kChartHeight + 36,
-           "FLOP/B; the dashed lines are what the copy kernel moves, and what kernels compute that "
-           "do nothing else",
-           Anchor::kStart, "n", 120);
+  svg.text(
+      kPlotLeft, top + kChartHeight + 36,
+      "FLOP/B; the dashed lines are the bandwidth of the copy kernel, and the rates of kernels "
+      "that only compute",
+      Anchor::kStart, "n", 120);
   return top + kChartHeight + 52;
 }
 

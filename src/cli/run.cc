@@ -106,7 +106,7 @@ void write_page(const RunCommand& command, const RunRecord& record, Output& outp
   tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
 }
 
-// What a rank does of a command: rank 0 writes all files. Outputs are collected from all ranks.
+// The command of a rank: only rank 0 writes files. Outputs are collected from all ranks.
 RunCommand command_of(const RankOfRun& rank, RunCommand command) {
   if (!rank.is_first()) {
     command.keep = command.trace = command.html = command.dump = std::nullopt;
@@ -278,7 +278,7 @@ void run_on_devices(const RunCommand& command, Output& output, const std::atomic
       try {
         run_rank(own, RankOfRun(worlds[rank]), mute, interrupt);
       } catch (const Error&) {
-        // Rank 0 tells it.
+        // Rank 0 prints it.
       }
     });
   }

@@ -130,7 +130,7 @@ class Simulator {
     // from outside changes what its grids poll. Grids that do nothing but poll can then never end:
     // that is found, and stops them.
     bool alone = false;
-    // A kernel that faults ends alone: the context goes on without an error.
+    // A kernel that faults does not end the context, which continues without an error.
     bool keep_going = false;
   };
 

@@ -7,12 +7,23 @@ namespace {
 
 using Argument = GivenArgument::Kind;
 
+// Of a tensor map.
+constexpr std::uint32_t kMapBytes = 128;
+
 // No device has memory below it: numbers of 32 bits are no addresses.
 constexpr std::uint64_t kLowestAddress = std::uint64_t{1} << 32;
 
 bool is_place_of_no_buffer(SourceKind kind) {
   return kind == SourceKind::kParamSpace || kind == SourceKind::kShared ||
          kind == SourceKind::kLocal;
+}
+
+// Whether it is what lies at such a position of a parameter, or overlaps it.
+bool overlaps(const AddressSource& source, std::uint32_t position, std::uint32_t bytes) {
+  if (source.offset == AddressSource::kAnyOffset) return true;
+  const std::uint64_t word = source.offset & ~7u;
+  return word <= ((std::uint64_t{position} + bytes - 1) & ~std::uint64_t{7}) &&
+         word >= (position & ~7u);
 }
 
 using Places = std::pmr::vector<TouchedMemory::Place>;
@@ -76,10 +87,13 @@ AddressBinder::Content AddressBinder::content(const AddressSource& source) const
       return found;
     case Argument::kStruct:
       for (const GivenArgument::Field& field : given.fields) {
-        const bool is_there = source.offset == AddressSource::kAnyOffset ||
-                              (source.offset & ~7u) == (field.position & ~7u) ||
-                              (source.offset & ~7u) == ((field.position + 7) & ~7u);
-        if (is_there) found.places.push_back({field.memory, kUnknownOffset});
+        if (overlaps(source, field.position, sizeof(std::uint64_t))) {
+          found.places.push_back({field.memory, kUnknownOffset});
+        }
+      }
+      // The bits of a map may tell the address of its tensor.
+      for (const GivenArgument::Field& map : given.maps) {
+        if (overlaps(source, map.position, kMapBytes)) found.unknown = UnknownAddress::kStruct;
       }
       return found;
     case Argument::kBytes:
@@ -185,7 +199,8 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   }
 }
 
-// A tensor map is a parameter itself, or any of those in it. One in memory may be of anything.
+// A tensor map is a parameter itself, at its own address, or any of those in a struct. One in
+// memory may be of anything, and so may what lies behind a parameter.
 void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
   const auto is_map = [&](const AddressSource& source) {
     return source.kind == SourceKind::kParamSpace && source.ways == AddressSource::kWhole &&
@@ -197,13 +212,13 @@ void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
     return;
   }
   const GivenArgument& given = arguments_[origin.sources[0].id];
-  if (given.kind == Argument::kStruct && !given.maps.empty()) {
+  if (given.kind == Argument::kStruct && !given.maps.empty() && !given.may_have_other_maps) {
     for (const GivenArgument::Field& map : given.maps) {
       add_once(out.places, {map.memory, kUnknownOffset});
     }
     return;
   }
-  if (given.kind != Argument::kTensorMap) {
+  if (given.kind != Argument::kTensorMap || !origin.is_exact) {
     out.unknown = UnknownAddress::kStruct;
     return;
   }

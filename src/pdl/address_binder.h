@@ -59,6 +59,7 @@ struct GivenArgument {
   std::vector<Field> fields = {};
   std::vector<Number> numbers = {};  // those that are known
   std::vector<Field> maps = {};      // tensor maps of what lies there
+  bool may_have_other_maps = false;  // kStruct: also maps of what is not known
 
   static GivenArgument pointer(MemoryId memory, std::uint64_t offset = 0,
                                std::uint64_t bytes = kUnknownBytes) {

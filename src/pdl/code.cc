@@ -399,6 +399,8 @@ class CodeReader {
       case ptx::StateSpace::kParam: {
         const std::uint32_t index =
             frames_[f].caller == kNone ? param_index(*code_.kernel, found->variable) : kNone;
+        // Behind its beginning: "p0+64".
+        if (index != kNone && operand.offset != 0) return {ValueSource::Kind::kAnything, 0, 0};
         if (index != kNone) return {ValueSource::Kind::kParam, index, 0};
         return {ValueSource::Kind::kLocal, 0, 0};
       }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What instructions do to flags in shared memory: those that poll one, those that may write one,
-// and what orders them (PTX ISA, "Memory Consistency Model": release and acquire patterns).
+// Instructions that poll flags in shared memory, that may write them, and that order them (PTX ISA,
+// "Memory Consistency Model": release and acquire patterns).
 
 #include <cstdint>
 #include <optional>

@@ -11,7 +11,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint32_t kMaxStorers = 8;  // whose stores are followed, one of each warp
-constexpr std::size_t kMaxPolls = 16;     // of more flags none is followed
+constexpr std::size_t kMaxPolls = 16;     // with more flags, none is followed
 
 std::uint64_t low_bits(std::uint64_t bits, unsigned width) {
   return loaded_bits(bits, width, false);
@@ -106,8 +106,8 @@ bool Flags::begins(const Write& store, std::uint32_t passed) const {
   return false;
 }
 
-// Whether what is written leaves the flag as it is. A weak store may come while others poll, but
-// for the one that is before them.
+// Whether the write leaves the flag unchanged. A weak store may race with polls, unless it is
+// before all of them.
 bool Flags::gives_initial_value(const Write& write, const Poll& poll) const {
   const bool is_same = write.what.kind == SharedWrite::Kind::kStore && write.place.is_shared() &&
                        !write.place.is_remote && write.place.root == poll.place.root &&
@@ -123,7 +123,8 @@ bool Flags::may_touch(const SharedWrite& what, const Value& place, const Poll& p
   return may_overlap(code_, place, poll.place, std::max<std::uint64_t>(what.bytes, poll.width / 8));
 }
 
-// What changes the flag lets those who see it come after all that its writer did before.
+// A write that changes the flag releases: threads that read it come after the earlier accesses of
+// its writer.
 bool Flags::orders_all_writes(const Poll& poll) const {
   return std::ranges::all_of(writes_, [&](const Write& write) {
     if (gives_initial_value(write, poll) || !may_touch(write.what, write.place, poll)) return true;

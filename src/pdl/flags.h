@@ -1,7 +1,7 @@
 #pragma once
 
-// Flags in shared memory as signals: a load that polls one, while threads behind no wait have
-// written nothing but its initial value. docs/verdicts-order.md ("Flags") has the rule.
+// Flags in shared memory as signals: a load polls a flag to which early threads have written only
+// its initial value. docs/verdicts-order.md ("Flags") has the rule.
 
 #include <cstdint>
 #include <deque>
@@ -17,18 +17,18 @@
 
 namespace baton::overlap {
 
-// Whether the code has a load that may poll such a flag behind a wait of others.
+// Whether the code has a load that may poll such a flag after a wait of other threads.
 bool has_flags(const Code& code);
 
 class Flags {
  public:
-  // `everything`: what all threads do, behind waits too. Keeps references.
+  // `everything`: the accesses of all threads, also after waits. Keeps references.
   Flags(const Code& code, const KnownThread& thread, const std::deque<Follower>& everything);
 
-  // What the operation gives a thread that is behind no wait; nothing: it polls no flag.
+  // The value of the operation for an early thread; nothing: it does not poll a flag.
   std::optional<std::uint64_t> value_at(std::uint32_t at) const;
 
-  // Forgets the flags that threads may change which are behind no wait. `early`: those threads.
+  // Drops the flags that early threads may change. `early`: those threads.
   // Returns whether there was one.
   bool drop(const std::deque<Follower>& early,
             const std::function<bool(const Follower&, std::uint32_t)>& may_execute);

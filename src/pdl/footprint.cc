@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "pdl/code.h"
+#include "pdl/instruction.h"
 #include "pdl/origin_analysis.h"
 
 namespace baton::overlap {
@@ -62,6 +63,9 @@ class Builder {
     found.generic = operation.space == Space::kGeneric;
     found.by_map = operation.space == Space::kTensorMap;
     found.origins = listed(set);
+    if (found.by_map && adds_offset(operation)) {
+      for (Origin& origin : found.origins) origin.is_exact = false;
+    }
     // An address that decides a condition has gone into every value, and so into this one.
     const bool of_the_block = found.generic && origins_.conditions.empty() &&
                               !found.origins.empty() &&
@@ -90,6 +94,12 @@ class Builder {
     return list;
   }
 
+  // Whether the instruction adds a number to the address.
+  static bool adds_offset(const Operation& operation) {
+    const ptx::Instruction& instruction = *operation.instruction;
+    const int address = shape_of(instruction, ptx::form_of(instruction)).address;
+    return address >= 0 && instruction.operands[static_cast<std::size_t>(address)].offset != 0;
+  }
   // Whether it is an address in shared or local memory, or in that of the parameters.
   static bool is_of_the_block(const Origin& origin) {
     return !origin.is_unknown && origin.sources.size() == 1 &&

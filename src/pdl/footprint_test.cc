@@ -533,35 +533,6 @@ ret;
   }
 }
 
-// A struct with several maps: an access by one of them is an access by any.
-TEST(Footprint, MapsInAStruct) {
-  const auto module = ptx::ParsedModule::parse(R"(.version 8.0
-.target sm_90a
-.address_size 64
-.visible .entry k(.param .align 64 .b8 p0[320]) {
-.reg .b64 %d<3>; .reg .b32 %r<3>;
-.shared .align 128 .b8 tile[128]; .shared .align 8 .b64 bar;
-mov.b64 %d1, p0; cvta.param.u64 %d2, %d1; add.s64 %d2, %d2, 128;
-mov.u32 %r1, tile; mov.u32 %r2, 0;
-cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d2, {%r2}], [bar];
-ret;
-})",
-                                               "k.ptx");
-  const Footprint found = read_footprint(module, *module->function("k"), {});
-  std::vector<GivenArgument> given(1);
-  given[0].kind = GivenArgument::Kind::kStruct;
-  const auto memories = [&] {
-    std::vector<MemoryId> all;
-    const BoundLaunch bound =
-        bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
-    for (const BoundAccess& access : bound.accesses) all.push_back(access.memory.value_or(99));
-    return all;
-  };
-  EXPECT_EQ(memories(), std::vector<MemoryId>{99}) << "no map is known";
-  given[0].maps = {{.position = 0, .memory = 4}, {.position = 128, .memory = 5}};
-  EXPECT_EQ(memories(), (std::vector<MemoryId>{4, 5}));
-}
-
 TEST(Footprint, AMapsBitsAreNoAddress) {
   const Footprint found = footprint_of("ld.global.f32 %f1, [%a]; st.global.f32 [%b], %f1;");
   std::vector<GivenArgument> given(4);

@@ -19,7 +19,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
 }
 
-// Elements that are read and written in place stand in one place.
+// Elements that are read and written in place have one place.
 std::uint64_t target_offset(const bind::PlannedCollective& step,
                             const bind::CollectiveBytes& bytes) {
   return step.facts().moves ? aligned(bytes.read) : 0;
@@ -105,7 +105,7 @@ Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::
 std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,
                                                                 const bind::TapeCollective& step) {
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
-  // would wait for the next for ever.
+  // would never end, because it waits for the next.
   if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
     throw error_at(
         at.source->where, ErrorCode::kUnsupported,
@@ -182,9 +182,9 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
   if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
   if (graph.in_condition()) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
-                   "{} is exchanged by {}, which the if and while of a graph do not take; take the "
+                   "{} is exchanged by {}, which the if and while of a graph do not take; use the "
                    "stream executor",
-                   at.label, by_nccl() ? "NCCL" : "a function of the host");
+                   at.label, by_nccl() ? "NCCL" : "host functions");
   }
   if (nccl_ && nccl_->takes(planned, step.values)) {
     return nccl_->add({.graph = &graph}, step, buffers);

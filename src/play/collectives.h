@@ -21,8 +21,8 @@ class TapeGraph;
 // other ranks, and a copy back, in the order of the stream or as nodes of a graph. One thread at a
 // time.
 //
-// The host function waits for other ranks on the driver's thread. What goes wrong there ends the
-// run of all ranks: the function returns, and whoever waits for the run finds the failure.
+// The host function waits for other ranks on the driver's thread. An error there ends the run of
+// all ranks: the function returns, and the thread that waits for the run throws the failure.
 class Collectives {
  public:
   Collectives(const Device& device, World world);
@@ -87,7 +87,7 @@ class Collectives {
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };
 
-// What ranks compare when they meet at the step, and its text for messages.
+// The stage that ranks compare at the step, with its text for messages.
 world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective& step,
                       const bind::PlannedCollective::Values& values);
 

@@ -12,7 +12,7 @@
 
 namespace baton::play {
 
-// Holds a run against its time limit, the user's wish to stop, and the failures of other ranks.
+// Checks a run for its time limit, for an interrupt, and for failures of other ranks.
 // Used by the thread that runs.
 class RunWatch {
  public:
@@ -24,7 +24,7 @@ class RunWatch {
   // Returns when `done` says so; meanwhile checks as below.
   void wait(const std::function<bool()>& done) const;
 
-  // Throws kInterrupted or kTimeout where it is time to stop, and what ended the run of all ranks.
+  // Throws kInterrupted, kTimeout, or the error that ended the run of all ranks.
   void check() const {
     if (looks_) look();
   }

@@ -124,8 +124,8 @@ class EventReader {
     const auto header = read<RecordHeader>(bytes);
     if (header.version < kOldestVersion || header.version > kVersion) {
       throw error(ErrorCode::kInvalidInput,
-                  "{} is of version {} of the format of records, this Baton reads versions {} to "
-                  "{}; record again, or take the Baton that recorded it",
+                  "{} has version {} of the record format, this Baton reads versions {} to "
+                  "{}; record again, or use the Baton version that recorded it",
                   name_, header.version, kOldestVersion, kVersion);
     }
     if (header.header_bytes < sizeof(RecordHeader) || header.chunk_bytes <= sizeof(ChunkHeader)) {

@@ -53,7 +53,7 @@ enum class EventKind : std::uint16_t {
   kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
   kRemark = 6,    // text: what the record lacks, and why
   // kContents, kStructure and kNode are about the next call of their thread.
-  kContents = 7,    // ContentsNote: what it brings from the host
+  kContents = 7,    // ContentsNote: the bytes that it reads from the host
   kStructure = 8,   // StructureNote, then the bytes that a parameter points to
   kVariable = 9,    // VariableNote, then text: the name of a variable of a module
   kNode = 10,       // NodeNote, its EdgeNotes, and what the node does, by its kind
@@ -111,8 +111,8 @@ struct ParamNote {
   std::uint32_t offset, size;
 };
 
-// The bytes that a copy takes from the host, its rows one behind the other. They are in the file
-// with kContentsEnding that belongs to the file of events.
+// The bytes that a copy reads from the host, with consecutive rows. They are in the file with
+// kContentsEnding that belongs to the file of events.
 struct ContentsNote {
   std::uint64_t offset;
   std::uint64_t bytes;
@@ -123,16 +123,16 @@ struct StructureNote {
   std::uint32_t bytes;      // that follow
 };
 
-// What a call adds to a graph, or changes in one. Of a kernel a LaunchEvent follows, with the bytes
-// of its parameters and without attributes or a stream; of a copy a CUDA_MEMCPY3D, of a fill a
-// CUDA_MEMSET_NODE_PARAMS, of an attribute an AttributeNote.
+// The node or edges that a call adds to a graph, or changes in one. For a kernel a LaunchEvent
+// follows, with the bytes of its parameters and without attributes or a stream. For a copy a
+// CUDA_MEMCPY3D follows, for a fill CUDA_MEMSET_NODE_PARAMS, for an attribute an AttributeNote.
 enum class NodeKind : std::uint32_t {
   kEmpty = 0,  // also of a call that adds edges alone
   kKernel = 1,
   kCopy = 2,
   kFill = 3,
   kHost = 4,
-  kOther = 5,  // what it does is not noted
+  kOther = 5,  // its work is not recorded
   kAttribute = 6,
 };
 // CUDA_MEMCPY3D and CUDA_MEMSET_NODE_PARAMS.
@@ -147,7 +147,7 @@ struct EdgeNote {
   std::uint8_t data[8];    // CUgraphEdgeData
 };
 
-// Of which function a map is.
+// The function that made a map.
 enum class TensorMapKind : std::uint32_t {
   kTiled = 0,     // cuTensorMapEncodeTiled
   kIm2col = 1,    // another one: only the address is noted

@@ -56,6 +56,7 @@ std::string key_of(const ChainedLaunch& launch) {
       append(key, field.memory);
       append(key, field.offset);
     }
+    append(key, given.may_have_other_maps ? 1 : 0);
     append(key, given.maps.size());
     for (const GivenArgument::Field& map : given.maps) {
       append(key, map.position);
@@ -69,6 +70,25 @@ std::string key_of(const ChainedLaunch& launch) {
     }
   }
   return key;
+}
+
+// Whether the kernel's code declares the parameters that the driver tells of, and the launch passes
+// no more than these. Else the code may reach what no parameter names.
+bool are_declared(const KernelOfRecord& kernel, const std::vector<ParamFacts>* facts,
+                  std::string_view passed) {
+  if (facts != nullptr) {
+    const bool agree = std::ranges::equal(
+        *facts, kernel.params,
+        [](const ParamFacts& a, const ParamNote& b) { return a.size == b.size; });
+    if (!agree) return false;
+  }
+  std::uint64_t end = 0;
+  for (const ParamNote& param : kernel.params) {
+    end = std::max(end, std::uint64_t{param.offset} + param.size);
+  }
+  // A block of parameters may be filled up to a multiple of an address's size.
+  constexpr std::uint64_t kAddressBytes = 8;
+  return passed.size() < end + kAddressBytes;
 }
 
 class RecordJudge {
@@ -177,6 +197,25 @@ class RecordJudge {
     for (auto& [key, each] : streams_) separate(*each);
   }
 
+  std::vector<GivenArgument> arguments_of(const KernelOfRecord& kernel,
+                                          const RecordedLaunch& recorded) const {
+    const std::vector<ParamFacts>* const facts =
+        kernel.facts && kernel.facts->params ? &*kernel.facts->params : nullptr;
+    // Where the driver told no sizes, each parameter may be anything.
+    if (!kernel.params_known && facts != nullptr) return std::vector<GivenArgument>(facts->size());
+    std::vector<GivenArgument> arguments(kernel.params.size());
+    if (!kernel.params_known || (recorded.note.flags & kParamsUnknown) != 0) return arguments;
+    if (!are_declared(kernel, facts, recorded.params)) return arguments;
+    for (std::size_t k = 0; k < kernel.params.size(); ++k) {
+      const ParamNote& param = kernel.params[k];
+      if (std::uint64_t{param.offset} + param.size > recorded.params.size()) continue;
+      const bool is_pointer =
+          facts == nullptr || k >= facts->size() || (*facts)[k].kind == ParamKind::kPointer;
+      arguments[k] = memory_.argument(recorded.params.substr(param.offset, param.size), is_pointer);
+    }
+    return arguments;
+  }
+
   std::shared_ptr<ChainedLaunch> judged(const RecordedLaunch& recorded) {
     auto launch = std::make_shared<ChainedLaunch>();
     launch->number = result_.launches;
@@ -185,22 +224,7 @@ class RecordJudge {
     std::copy_n(recorded.note.grid, 3, launch->extents.grid.begin());
     launch->footprint = &kernels_.footprint(*launch->kernel, launch->extents.block);
     names_.try_emplace(launch->footprint, launch->kernel->readable);
-    const bool known = launch->kernel->params_known && (recorded.note.flags & kParamsUnknown) == 0;
-    const auto& facts = launch->kernel->facts;
-    for (std::size_t k = 0; k < launch->kernel->params.size(); ++k) {
-      const ParamNote& param = launch->kernel->params[k];
-      const bool inside =
-          known && std::uint64_t{param.offset} + param.size <= recorded.params.size();
-      const bool is_pointer = !facts || !facts->params || k >= facts->params->size() ||
-                              (*facts->params)[k].kind == ParamKind::kPointer;
-      launch->arguments.push_back(
-          inside ? memory_.argument(recorded.params.substr(param.offset, param.size), is_pointer)
-                 : GivenArgument{});
-    }
-    // Where the driver told no sizes, each parameter may be anything.
-    if (!launch->kernel->params_known && facts && facts->params) {
-      launch->arguments.assign(facts->params->size(), GivenArgument{});
-    }
+    launch->arguments = arguments_of(*launch->kernel, recorded);
     launch->key = key_of(*launch);
     return launch;
   }

@@ -30,7 +30,7 @@ class MemoryMap {
 
   // A parameter of a kernel by its bytes. 128 of them that the driver made are a tensor map. An
   // address in an allocation is one, whatever its type says. What may be an address of memory that
-  // no event tells of may be any.
+  // no event tells of may be any. So may a tensor map: it may be any bytes but zeros.
   overlap::GivenArgument argument(std::string_view bytes, bool is_pointer) const;
 
  private:
@@ -44,9 +44,17 @@ class MemoryMap {
     bool constant = false;
   };
 
-  static constexpr std::size_t kMapBytes = 128, kMapAlignment = 64;
-  // The address of the tensor of such bytes; nothing: they are no map.
-  std::optional<std::uint64_t> mapped_tensor(std::string_view bytes) const;
+  // What a tensor map was made of.
+  struct MappedTensor {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;                     // 0: not known
+    std::optional<overlap::MemoryId> memory_id;  // where the address lay then
+  };
+  void note_map(const RecordedEvent& event);
+  // The tensor of the map that such bytes begin with; null: they are none that the driver made.
+  const MappedTensor* mapped_tensor(std::string_view bytes) const;
+  // The allocation that all of the tensor lies in. Null: it was freed, or the record does not tell.
+  const std::pair<const std::uint64_t, Range>* find(const MappedTensor& tensor) const;
   const std::pair<const std::uint64_t, Range>* find(std::uint64_t address) const;
   bool may_be_address(std::uint64_t word) const;
   void allocate(std::uint64_t address, std::uint64_t bytes);
@@ -55,8 +63,8 @@ class MemoryMap {
   std::map<std::uint64_t, Range> ranges_;  // by their beginnings
   std::vector<Memory> memories_;
   std::map<std::pair<std::uint64_t, std::string>, overlap::MemoryId> variables_;
-  std::multimap<std::uint64_t, std::uint64_t> mapped_;             // address by handle
-  std::map<std::string, std::uint64_t, std::less<>> tensor_maps_;  // addresses by bytes
+  std::multimap<std::uint64_t, std::uint64_t> mapped_;            // address by handle
+  std::map<std::string, MappedTensor, std::less<>> tensor_maps_;  // by their bytes
   std::uint64_t allocations_ = 0;
   std::uint64_t least_ = UINT64_MAX, most_ = 0;  // of all addresses so far
 };

@@ -76,9 +76,49 @@ TEST_F(MemoryMapTest, TensorMapsAreOfWhatTheyWereMadeOf) {
   EXPECT_EQ(both.maps[0].position, 64U);
   EXPECT_EQ(both.maps[0].memory, 1U);
   EXPECT_EQ(both.fields.size(), 1U);
+  EXPECT_FALSE(both.may_have_other_maps);
   EXPECT_TRUE(map_.argument(bytes_of({5}) + bytes, false).maps.empty()) << "maps are aligned";
+  // Bytes that may be another map.
+  const std::string zeros(128, '\0'), numbers(128, '\x01'), few(64, '\x01');
+  EXPECT_FALSE(map_.argument(zeros + bytes + zeros, false).may_have_other_maps);
+  EXPECT_FALSE(map_.argument(few + bytes + few, false).may_have_other_maps);
+  EXPECT_TRUE(map_.argument(numbers + bytes, false).may_have_other_maps);
+  EXPECT_TRUE(map_.argument(bytes + numbers, false).may_have_other_maps);
+  EXPECT_TRUE(map_.argument(bytes + numbers + bytes, false).may_have_other_maps);
   call("cuMemFree_v2", {kSecond});
   EXPECT_EQ(map_.argument(bytes, false).kind, Kind::kBytes);
+}
+
+// The memory of a map's tensor was freed, and lies in others now.
+TEST_F(MemoryMapTest, TensorsEndWithTheirAllocations) {
+  const auto made = [&](std::uint32_t type, std::uint64_t columns, std::uint64_t rows,
+                        std::uint64_t stride) {
+    call("cuMemAlloc_v2", {kFirst, 4096});
+    TensorMapNote note = {};
+    note.map[0] = 1;
+    note.address = kFirst;
+    note.type = type;
+    note.rank = 2;
+    note.dims[0] = columns;
+    note.dims[1] = rows;
+    note.strides[0] = stride;
+    const std::string body(reinterpret_cast<const char*>(&note), sizeof note);
+    RecordedEvent event;
+    event.kind = EventKind::kTensorMap;
+    event.body = body;
+    map_.follow(event);
+    call("cuMemFree_v2", {kFirst});
+    call("cuMemAlloc_v2", {kFirst, 256});
+    return map_.argument(body.substr(0, 128), false).kind;
+  };
+  constexpr std::uint32_t kBytes = 0, kF32 = 7;
+  EXPECT_EQ(made(kBytes, 64, 4, 64), Kind::kTensorMap) << "256 bytes";
+  EXPECT_EQ(made(kF32, 16, 4, 64), Kind::kTensorMap) << "256 bytes";
+  EXPECT_EQ(made(kBytes, 65, 4, 64), Kind::kBytes) << "257 bytes";
+  EXPECT_EQ(made(kF32, 16, 5, 64), Kind::kBytes) << "320 bytes";
+  EXPECT_EQ(made(kF32, 16, 4, 128), Kind::kBytes) << "448 bytes";
+  EXPECT_EQ(made(99, 16, 1, 64), Kind::kBytes) << "a type that is not known";
+  EXPECT_EQ(made(kBytes, 16, UINT64_MAX, UINT64_MAX), Kind::kBytes);
 }
 
 TEST_F(MemoryMapTest, NumbersStayNumbers) {

@@ -16,7 +16,7 @@ using Kind = ReplayedMemory::Kind;
 using record::CallMeaning;
 
 Kind kind_of(const record::RecordedEvent& event, const record::RecordedCall& row) {
-  // Memory of a stream, and rows, are a device's.
+  // Memory of a stream, and memory by rows, is memory of the device.
   if (row.stream >= 0 || row.meaning == CallMeaning::kAllocatePitch) return Kind::kDevice;
   if (event.function.starts_with("cuMemAlloc_v2")) return Kind::kDevice;
   return event.function.starts_with("cuMemAddressReserve") ? Kind::kReserved : Kind::kHost;
@@ -96,7 +96,7 @@ std::string ReplayAllocations::free(const record::RecordedEvent& event,
 void ReplayAllocations::release(const ReplayedMemory& memory) {
   if (memory.address == 0 || memory.kind == Kind::kVariable) return;
   const driver::Driver& driver = device_.driver();
-  // It waits for what runs, and tells what that failed with.
+  // It waits for running work, and returns its error.
   if (is_sticky(driver.cuMemFree(memory.address))) {
     driver.simulator->recover(device_.native_context());
   }

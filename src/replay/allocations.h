@@ -22,7 +22,7 @@ class ReplayAllocations {
  public:
   ReplayAllocations(const Device& device, ReplayMemory& memory)
       : device_(device), memory_(memory) {}
-  // Nothing may use them any more.
+  // No work may use them any more.
   ~ReplayAllocations();
   ReplayAllocations(const ReplayAllocations&) = delete;
   ReplayAllocations& operator=(const ReplayAllocations&) = delete;
@@ -35,7 +35,7 @@ class ReplayAllocations {
   std::string map(const record::RecordedEvent& event);
   void unmap(const record::RecordedEvent& event);
 
-  // False where its module is not replayed.
+  // False if its module is not replayed.
   bool add_variable(const record::RecordedEvent& event, ReplayModules& modules);
   // Those that were asked for, of the handle that has them.
   const std::set<std::size_t>& variables(std::uint64_t owner) { return variables_[owner]; }

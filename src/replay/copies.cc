@@ -144,8 +144,8 @@ std::string ReplayCopies::objection_to(const Rows& rows, CopyShape shape) {
                            shape == CopyShape::kDeviceToDevice || shape == CopyShape::kPeer;
   if (!rows.target.place && to_device) return "its target is in no memory that the record knows";
   if (!rows.source.place && from_device) return "its source is in no memory that the record knows";
-  if (!fits(rows.target, rows)) return "it writes more than its target has";
-  if (!fits(rows.source, rows)) return "it reads more than its source has";
+  if (!fits(rows.target, rows)) return "it writes beyond the end of its target";
+  if (!fits(rows.source, rows)) return "it reads beyond the end of its source";
   return {};
 }
 
@@ -155,7 +155,7 @@ CUDA_MEMCPY3D ReplayCopies::structure_of(const Rows& rows, char* host) {
   made.WidthInBytes = rows.bytes;
   made.Height = rows.rows;
   made.Depth = rows.slices;
-  // Rows of the host's are one behind the other.
+  // Rows of the host's side are consecutive.
   const auto pitch = [&](const Side& side) {
     return side.place ? or_default(side.pitch, rows.bytes) : rows.bytes;
   };
@@ -189,9 +189,9 @@ std::string ReplayCopies::copy(const record::RecordedEvent& event, CopyShape sha
   }
   if (rows.bytes == 0 || rows.rows == 0 || rows.slices == 0) return {};
   if (std::string why = objection_to(rows, shape); !why.empty()) return why;
-  // What the host had there when it copied is known better than what is there now.
+  // The recorded contents are those at the copy; the memory here may differ from them.
   if (details.contents) rows.source.place.reset();
-  // The host alone has both sides.
+  // Both sides are memory of the host that the record does not know.
   if (!rows.target.place && !rows.source.place) return {};
   Moved moved;
   if (details.contents && rows.target.place) {
@@ -253,8 +253,9 @@ std::string ReplayCopies::add_copy_node(std::string_view structure, CUgraph grap
   Rows rows;
   if (std::string why = read_structure<CUDA_MEMCPY3D>(structure, rows); !why.empty()) return why;
   if (std::string why = objection_to(rows, CopyShape::kAny); !why.empty()) return why;
-  if (!rows.target.place && !rows.source.place) return "the host alone has both of its sides";
-  // What the host has there when the graph runs is not in the record.
+  if (!rows.target.place && !rows.source.place)
+    return "both of its sides are memory of the host alone";
+  // The record lacks the contents of the host's memory when the graph runs.
   CopyDetails details;
   const bool has_host = !rows.source.place || !rows.target.place;
   const CUDA_MEMCPY3D made =

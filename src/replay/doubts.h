@@ -1,6 +1,6 @@
 #pragma once
 
-// Which findings of a replay hold whatever the record lacks of the memory's contents.
+// Which findings of a replay do not depend on contents that the record lacks.
 
 #include <cstdint>
 #include <set>
@@ -12,28 +12,29 @@
 
 namespace baton::replay {
 
-// What the replay has in doubt of each launch. A launch is in doubt if its accesses depend on what
-// is in memory, and memory that it may reach may have other contents than the process had.
+// The launches that are in doubt. A launch is in doubt if its accesses depend on the contents of
+// memory, and memory that it may reach may have other contents than in the process.
 class Doubts {
  public:
   explicit Doubts(ReplayMemory& memory) : memory_(memory) {}
 
-  // A launch, by its number, that is given these memories, and what is then in doubt.
+  // Adds a launch, by its number, with the memories of its arguments, and marks the memories that
+  // it may write if it is in doubt.
   void launch(std::uint64_t number, const std::set<std::size_t>& given, bool follows_contents);
   // Work that may write these memories is not replayed.
   void lose_writes(const std::set<std::size_t>& given);
-  // The same of work of which nothing is known.
+  // Work that may write any memory is not replayed.
   void lose_writes();
   // Work that orders others is not replayed.
   void lose_order() { order_is_lost_ = true; }
 
-  // Why the finding may be none; empty: it counts.
+  // Why the finding is doubtful; empty: it counts.
   std::string of(const driver::Finding& finding) const;
 
  private:
   struct Launch {
     bool contents = false;  // it may access other memory than in the process
-    bool lost = false;      // it may read what was not written here
+    bool lost = false;      // it may read memory whose writes were not replayed
   };
   const Launch& of(std::uint64_t number) const;
 

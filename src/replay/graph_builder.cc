@@ -21,7 +21,7 @@ std::string GraphBuilder::add(const record::GraphNodeOfRecord& node, CUgraph gra
     case NodeKind::kFill:
       return copies_.add_fill_node(node.body, graph, added);
     case NodeKind::kHost: {
-      // What it does of the host's is not in the record; what it orders is.
+      // The record lacks the function's own work on the host, but has its place in the order.
       CUDA_HOST_NODE_PARAMS params = {[](void*) {}, nullptr};
       result = driver.cuGraphAddHostNode(added, graph, nullptr, 0, &params);
       break;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Graphs that a process built without a capture, built again for a replay.
+// Builds graphs for a replay that a process built without a capture.
 
 #include <cuda.h>
 
@@ -18,13 +18,13 @@ namespace baton::replay {
 
 class GraphBuilder {
  public:
-  // Adds a kernel node; returns why it cannot be, else an empty text.
+  // Adds a kernel node; returns why it could not; empty: it did.
   using AddKernel = std::function<std::string(const record::RecordedLaunch& launch, CUgraph graph,
                                               CUgraphNode* node)>;
 
   GraphBuilder(const Device& device, ReplayCopies& copies) : device_(device), copies_(copies) {}
 
-  // The caller destroys the graph. `lacks`: why it is not whole; empty: it is.
+  // The caller destroys the graph. `lacks`: why it is not complete; empty: it is.
   CUgraph build(const record::GraphOfRecord& graph, const AddKernel& add_kernel,
                 std::string& lacks);
   // The node of the last graph that was built with it; null: none.

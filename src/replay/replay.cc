@@ -48,7 +48,7 @@ class Replayer {
            const ReplayOptions& options)
       : device_(device), context_(device), process_(process), files_(files), options_(options) {}
 
-  // Everything is done before it is given back.
+  // Waits for all work before memory and handles are released.
   ~Replayer() { driver().cuCtxSynchronize(); }
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;
@@ -83,7 +83,7 @@ class Replayer {
 
   void leave_out(std::string what, std::uint64_t count = 1) { left_out_[std::move(what)] += count; }
 
-  // A fault that is no kernel's, as a copy's of freed memory: the context goes on without it.
+  // A fault of other work than a kernel, such as a copy of freed memory, does not end the context.
   void recover(CUresult result) {
     if (is_sticky(result)) simulator().recover(device_.native_context());
   }
@@ -154,7 +154,7 @@ class Replayer {
       case CallMeaning::kStreamWork:
         return stream_work(event);
       case CallMeaning::kHostFunction:
-        // What it does of the host's is not in the record; what it orders is.
+        // The record lacks the function's own work on the host, but has its place in the order.
         wait(driver().cuLaunchHostFunc(
                  stream(event, *row), [](void*) {}, nullptr),
              "cuLaunchHostFunc");
@@ -206,12 +206,12 @@ class Replayer {
     return streams_.stream(record::stream_of(handle, event));
   }
 
-  // `why`: empty where it was replayed.
+  // `why`: empty if it was replayed.
   void told(const std::string& why, const RecordedEvent& event) {
     if (!why.empty()) leave_out(fmt::format("{}: {}", event.function, why));
   }
 
-  // The same of what writes memory.
+  // The same for work that writes memory.
   void submitted(const RecordedEvent& event, const std::string& why) {
     if (why.empty()) return;
     told(why, event);
@@ -244,19 +244,19 @@ class Replayer {
   }
 
   void stream_work(const RecordedEvent& event) {
-    // Where memory is changes nothing of what it holds.
+    // The place of memory does not change its contents.
     for (const std::string_view place : {"cuMemPrefetch", "cuStreamAttachMem"}) {
       if (event.function.starts_with(place)) return;
     }
-    leave_out(fmt::format("{}: the simulated GPU has no such work", event.function));
+    leave_out(fmt::format("{}: the simulated GPU does not support it", event.function));
     doubts_.lose_order();
     doubts_.lose_writes();
   }
 
   // --- Launches ----------------------------------------------------------------------------------
 
-  // The next launch of the process, made by `make`. Returns why it was not; empty: it was, and is
-  // the last of those that were.
+  // The next launch of the process, which `make` makes. Returns why it was not made; empty: it was
+  // made, and is the last launch of the list.
   template <typename Make>
   std::string next_launch(const record::RecordedLaunch& recorded, const Make& make) {
     const std::uint64_t number = result_.launches++;

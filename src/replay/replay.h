@@ -25,20 +25,20 @@ struct ReplayOptions {
   Races races = Races::kUsual;
   std::optional<std::chrono::duration<double>> timeout;
   const std::atomic<bool>* interrupt = nullptr;
-  // Told now and then how many events of how many are done.
+  // Called from time to time with the number of replayed events, and of all events.
   std::function<void(std::uint64_t done, std::uint64_t all)> progress;
 };
 
-// What a record has outside of its files of events.
+// The parts of a record outside its files of events.
 struct RecordFiles {
   record::ImageBytes image;
-  // Bytes of the contents of the process; nothing where they are not there.
+  // Bytes of the contents of the process; nothing where the record lacks them.
   std::function<std::optional<std::string>(const record::ContentsNote&)> contents;
 };
 
 struct ReplayedFinding {
   FindingReport report;
-  // Why it may be none with other contents of memory; empty: it counts.
+  // Why the finding may depend on contents that the record lacks; empty: it counts.
   std::string doubt;
 };
 
@@ -68,8 +68,8 @@ struct ReplayResult {
   std::vector<std::string> remarks;
 };
 
-// Throws kTimeout and kInterrupted, with where the kernels stood, and what a simulated device
-// throws that cannot be had. `device` must be the simulated GPU.
+// Throws kTimeout and kInterrupted with the positions of the kernels, and the errors of opening a
+// simulated device. `device` must be the simulated GPU.
 ReplayResult replay(const Device& device, const record::ProcessRecord& process,
                     const RecordFiles& files, const ReplayOptions& options);
 

@@ -31,12 +31,12 @@ ReplayGraphs::~ReplayGraphs() {
 }
 
 std::string ReplayGraphs::begin_capture(const record::RecordedEvent& event, CUstream stream) {
-  // Into a graph that has nodes, behind nodes that the words only point to.
+  // A capture into a graph that has nodes, after nodes that the record does not name.
   if (is(event, "cuStreamBeginCaptureToGraph") && event.word(4) != 0) {
     return "the record lacks the nodes that the capture comes after";
   }
   const driver::Driver& driver = device_.driver();
-  // All threads of the process are one here.
+  // The replay makes the calls of all threads from one thread.
   const CUresult result = driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
   if (result != CUDA_SUCCESS) return driver::describe(driver, result);
   ++captures_;
@@ -136,7 +136,7 @@ std::string ReplayGraphs::follow(const record::RecordedEvent& event) {
     graph->second.lacks = "a node that was added to a captured graph is not replayed";
   }
   if (!is(event, "cuGraphExec")) return {};
-  // What it would do now is not what it did in the process.
+  // The graph no longer matches that of the process.
   if (const auto made = executables_.find(event.word(0)); made != executables_.end()) {
     BATON_DRIVER_CALL_QUIETLY(driver, cuGraphExecDestroy, made->second.handle);
     executables_.erase(made);

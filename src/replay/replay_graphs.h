@@ -18,7 +18,7 @@ namespace baton::replay {
 class ReplayGraphs {
  public:
   explicit ReplayGraphs(const Device& device) : device_(device) {}
-  // Nothing of them may run.
+  // None of them may run.
   ~ReplayGraphs();
   ReplayGraphs(const ReplayGraphs&) = delete;
   ReplayGraphs& operator=(const ReplayGraphs&) = delete;
@@ -36,10 +36,10 @@ class ReplayGraphs {
   bool is_captured(std::uint64_t graph) const;
   // The handle of an instantiated graph; null: it is not replayed.
   CUgraphExec executable(std::uint64_t graph) const;
-  // A launch took the place of one of an instantiated graph.
+  // A launch replaced one of an instantiated graph.
   void add_launch(std::uint64_t executable, std::size_t launch);
 
-  // What makes, changes and ends graphs.
+  // Calls that make, change and end graphs.
   std::string follow(const record::RecordedEvent& event);
 
   // The launches that it has.
@@ -52,7 +52,7 @@ class ReplayGraphs {
  private:
   struct Graph {
     CUgraph handle = nullptr;
-    std::string lacks;  // why it is not whole; empty: it is
+    std::string lacks;  // why it is not complete; empty: it is
     bool is_captured = false;
     std::vector<std::size_t> launches;
   };

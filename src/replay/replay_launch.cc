@@ -10,7 +10,7 @@ namespace baton::replay {
 namespace {
 
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
-// Clusters of more blocks take leave.
+// Larger clusters need an opt-in.
 constexpr unsigned kPortableCluster = 8;
 
 CUlaunchAttribute attribute_of(const record::RecordedAttribute& recorded) {
@@ -67,7 +67,7 @@ std::vector<CUlaunchAttribute> ReplayLaunch::attributes(ReplayStreams& streams) 
   return all;
 }
 
-// The leave that the process has asked for, which is no event.
+// The opt-ins of the process, for which a record has no events.
 void ReplayLaunch::raise_limits(const Device& device) {
   const driver::Driver& driver = device.driver();
   const auto raise = [&](CUfunction_attribute attribute, int value) {

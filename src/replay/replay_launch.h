@@ -28,7 +28,7 @@ class ReplayLaunch {
   // The memories that its arguments are addresses of.
   const std::set<std::size_t>& given() const { return moved_.memories; }
 
-  // Returns why it was not launched; empty: it was. Findings of it have the number.
+  // Returns why it was not launched; empty: it was. Its findings have the number.
   std::string submit(const Device& device, ReplayStreams& streams, CUstream stream,
                      std::uint64_t number);
   // Adds it to a graph as a node of its own; likewise.
@@ -40,7 +40,7 @@ class ReplayLaunch {
 
  private:
   std::string objection() const;
-  // What the driver takes in place of an array of parameters. It refers to this object.
+  // The driver's alternative to an array of parameters. It refers to this object.
   struct Extra {
     explicit Extra(std::string& params)
         : size(params.size()),

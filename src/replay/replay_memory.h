@@ -1,6 +1,6 @@
 #pragma once
 
-// The memory that the process of a record had, and where each piece of it is in a replay.
+// The memory of a recorded process, and the address of each piece of it in a replay.
 
 #include <cstdint>
 #include <map>
@@ -23,15 +23,15 @@ struct ReplayedMemory {
   std::string name;           // "allocation 3 (4096 bytes)"
   std::uint64_t address = 0;  // in the replay
   std::uint64_t bytes = 0;
-  std::uint64_t unknown_bytes = 0;  // that copies brought, and the record lacks
-  bool doubtful = false;            // it may hold what the process did not have there
-  bool lost_writes = false;         // work was left out that may write it
+  std::uint64_t unknown_bytes = 0;  // copied from the host, with contents that the record lacks
+  bool doubtful = false;            // its contents may differ from those in the process
+  bool lost_writes = false;         // work that may write it was not replayed
   std::set<std::size_t> points_to;  // memories whose addresses were copied into it
 };
 
 class ReplayMemory;
 
-// What became of bytes that hold addresses of the record.
+// The result of replacing addresses of the record.
 struct Moved {
   std::uint64_t words = 0;  // that were addresses
   bool lacks_map = false;   // a tensor map in them cannot be made again
@@ -51,7 +51,7 @@ class MapReplacer {
 
 class ReplayMemory {
  public:
-  // `maps`: null: nothing is a tensor map.
+  // `maps`: null: no bytes are a tensor map.
   explicit ReplayMemory(const MapReplacer* maps = nullptr) : maps_(maps) {}
 
   struct Place {
@@ -60,19 +60,19 @@ class ReplayMemory {
     std::uint64_t left = 0;     // bytes up to the end of the memory
   };
 
-  // What was at these addresses of the record has ended.
+  // Ends any memory that had these addresses of the record.
   std::size_t add(std::uint64_t recorded, ReplayedMemory memory);
-  // The memory that begins there has ended; nothing where none does.
+  // Ends the memory that begins there; nothing if none does.
   std::optional<std::size_t> end(std::uint64_t recorded);
 
-  // Where an address of the record is. Of freed memory it is where that was.
+  // The place of an address of the record, also of freed memory.
   std::optional<Place> find(std::uint64_t recorded) const;
 
   // Replaces each aligned word that is an address of the record, and each tensor map. The end of a
   // memory is an address, too.
   void relocate(char* bytes, std::uint64_t count, Moved& moved) const;
 
-  // The memories, with those whose addresses are in them, and so on.
+  // The memories, with all memories whose addresses are in them, recursively.
   std::set<std::size_t> reached(std::set<std::size_t> from) const;
 
   ReplayedMemory& operator[](std::size_t number) { return memories_[number]; }

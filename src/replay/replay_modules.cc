@@ -14,7 +14,7 @@ bool follows_contents(const record::KernelOfRecord& kernel) {
   try {
     return overlap::depends_on_contents(overlap::read_code(kernel.ptx, *kernel.function));
   } catch (const Error&) {
-    return true;  // what cannot be read may do anything
+    return true;  // an image that cannot be read may access anything
   }
 }
 

@@ -23,7 +23,7 @@ struct ReplayedKernel {
   const record::KernelOfRecord* recorded = nullptr;
   CUkernel handle = nullptr;  // null: see `refusal`
   std::string refusal;        // why it cannot run
-  // What it accesses depends on the contents of memory (pdl/memory_dependence.h).
+  // Its accesses depend on the contents of memory (pdl/memory_dependence.h).
   bool follows_contents = true;
 };
 
@@ -37,7 +37,7 @@ class ReplayModules {
   void unload(std::uint64_t module);
   // The kernel of a handle of the record.
   ReplayedKernel& kernel(std::uint64_t function);
-  // The address and the bytes of a variable of a module; nothing where it cannot be had.
+  // The address and the bytes of a variable of a module; nothing if the module is not replayed.
   std::optional<std::pair<CUdeviceptr, std::size_t>> variable(std::uint64_t module,
                                                               const std::string& name);
   // The handle that has the variables of a module.
@@ -47,7 +47,7 @@ class ReplayModules {
  private:
   using Digest = std::array<std::uint8_t, 32>;
   using Key = std::pair<std::uint64_t, Digest>;
-  // An image in the hands of the device, or why it is not.
+  // An image that the device has loaded, or why it has not.
   struct Loaded {
     std::unique_ptr<DriverLibrary> library;
     std::string refusal;

@@ -12,11 +12,11 @@
 
 namespace baton::replay {
 
-// What the record does not tell the making of is made when it is first used. Not thread-safe.
+// Handles whose creation is not in the record are made at their first use. Not thread-safe.
 class ReplayStreams {
  public:
   explicit ReplayStreams(const Device& device) : device_(device) {}
-  // Everything in them must be done.
+  // All their work must be complete.
   ~ReplayStreams();
   ReplayStreams(const ReplayStreams&) = delete;
   ReplayStreams& operator=(const ReplayStreams&) = delete;

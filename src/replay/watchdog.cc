@@ -30,7 +30,7 @@ void Watchdog::watch() {
     if (!is_over && !is_unwanted) continue;
     timed_out_ = is_over && !is_unwanted;
     stopped_ = true;
-    // Again and again: the other thread may be about to wait for more.
+    // Repeats, because the other thread may be about to wait for more work.
     for (std::string& line : device_.driver().simulator->stop(device_.native_context())) {
       if (stands_.size() < 8) stands_.push_back(std::move(line));
     }

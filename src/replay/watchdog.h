@@ -13,7 +13,7 @@
 
 namespace baton::replay {
 
-// Stops what runs on the simulated GPU when the time is over, or the user wants it. The thread that
+// Stops the work on the simulated GPU when the time has passed, or at an interrupt. The thread that
 // submits work may be waiting in the driver.
 class Watchdog {
  public:
@@ -23,7 +23,8 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Throws kTimeout or kInterrupted where it has stopped the device, with where kernels stood.
+  // Throws kTimeout or kInterrupted if it has stopped the device, with the positions of the
+  // kernels.
   void check();
 
  private:
@@ -38,7 +39,7 @@ class Watchdog {
   std::condition_variable end_;
   bool ends_ = false;
   bool timed_out_ = false;
-  std::vector<std::string> stands_;  // what runs, when it was stopped
+  std::vector<std::string> stands_;  // the positions of the kernels when they were stopped
   std::thread thread_;
 };
 

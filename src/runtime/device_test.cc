@@ -191,6 +191,20 @@ TEST_F(DeviceTest, FurtherSimulatedDevicesHaveContextsOfTheirOwn) {
   for (const char* spec : {"sim:tiny:0", "sim:tiny:x", "sim:tiny:", "sim:tony:1"}) {
     EXPECT_THAT(failure_of(spec).message(), HasSubstr("unknown device"));
   }
+  // Seven further ones at least, whatever the number of kinds.
+  for (int number = 2; number <= 7; ++number) {
+    EXPECT_EQ(Device::open("sim:tiny:" + std::to_string(number)).name(), first.name());
+  }
+  const auto open_too_many = [] {
+    for (int number = 8; number < 100; ++number) Device::open("sim:tiny:" + std::to_string(number));
+  };
+  try {
+    open_too_many();
+    FAIL() << "there was room";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.message(), HasSubstr("at most 15 simulated devices"));
+  }
 }
 
 }  // namespace

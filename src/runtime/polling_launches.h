@@ -9,13 +9,14 @@
 
 namespace baton {
 
-// Launches on one device of kernels that poll memory (KernelFacts::polls), until somebody waits for
-// them. A driver that loads lazily may wait for what runs before it loads a kernel; where what runs
-// waits for that kernel, or never ends, both stand still. Thread-safe.
+// Launches on one device of kernels that poll memory (KernelFacts::polls), until a call waits for
+// them. A driver that loads lazily may wait for running kernels before it loads one. If a running
+// kernel waits for the new one, or never ends, that is a deadlock. Thread-safe.
 class PollingLaunches {
  public:
   void launched(const std::string& kernel, CUstream stream);
-  // What was launched into the stream, or into any, has ended. Costs one load where nothing polls.
+  // The launches into the stream, or into any stream, have ended. Costs one load if no launch
+  // polls.
   void ended(CUstream stream) {
     if (any_.load(std::memory_order_relaxed)) forget(stream);
   }

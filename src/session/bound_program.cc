@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -10,7 +9,6 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bind/binding.h"
-#include "bind/shards.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "play/run_watch.h"
@@ -25,7 +23,6 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::milliseconds kProgressInterval{250};
-constexpr std::chrono::seconds kAbortTime{2};
 
 // Calls the user's progress callback a few times a second.
 std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
@@ -143,76 +140,6 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
   steps_ = resolved.bound.steps;
   decided_by_values_ = std::move(resolved.decided_by_values);
   ++binding_;
-}
-
-void BoundProgram::enter_world(Bindings& given) {
-  const Program& program = state_->program;
-  if (!program.world()) {
-    if (given.world && given.world->ranks() > 1) {
-      throw error(ErrorCode::kInvalidInput,
-                  "{} has no world, and would run {} times side by side; add [world] to it",
-                  printable(program.name()), given.world->ranks());
-    }
-    given.world.reset();
-  } else if (!given.world) {
-    given.world = World::of_process();
-  }
-  const World world = given.world.value_or(world_);
-  const auto wanted = program.world() ? program.world()->ranks : std::nullopt;
-  if (wanted && *wanted != world.ranks()) {
-    throw error_at(program.world()->where, ErrorCode::kInvalidInput,
-                   "{} takes {} rank{}, and this run has {}; start as many, by --devices or "
-                   "mpirun -n {}, or leave ranks out of [world]",
-                   printable(program.name()), *wanted, *wanted == 1 ? "" : "s", world.ranks(),
-                   *wanted);
-  }
-  if (!collectives_) {
-    world_ = world;
-    collectives_.emplace(state_->device, world_);
-  } else if (world.communicator() != world_.communicator()) {
-    throw error(ErrorCode::kInvalidInput,
-                "{} was bound for rank {} of another world; make another executable for this one",
-                printable(program.name()), world_.rank());
-  }
-}
-
-template <typename Act>
-void BoundProgram::in_world(Act&& act) {
-  if (world_.ranks() == 1) return act();
-  try {
-    world_.check();
-    act();
-    world_.check();
-  } catch (const Error& failure) {
-    Error told = world_.fail(failure);
-    end_collectives();
-    throw told;
-  }
-}
-
-// What waits for a lost rank ends soon, so that the executable can be destroyed.
-void BoundProgram::end_collectives() noexcept {
-  if (!collectives_->by_nccl()) return;
-  collectives_->abort();
-  const auto until = std::chrono::steady_clock::now() + kAbortTime;
-  while (still_runs() && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
-void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
-  if (collectives_->has_chosen()) {
-    if (wanted == wanted_collectives_) return;
-    throw error(ErrorCode::kInvalidInput,
-                "{} was bound with collectives by {}, and this bind wants {}; make another "
-                "executable for that",
-                printable(state_->program.name()), to_string(wanted_collectives_),
-                to_string(wanted));
-  }
-  wanted_collectives_ = wanted;
-  CollectiveChoice choice = baton::choose_collectives(world_, *state_, wanted);
-  collectives_->choose(std::move(choice.nccl), choice.report.reason);
-  collectives_report_ = std::move(choice.report);
 }
 
 void BoundProgram::bind(Bindings given) {
@@ -337,8 +264,9 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     if (symbols_[i].value == next_symbols_[i]) continue;
     if (state_->program.symbols()[i].of_world) {
-      throw error(ErrorCode::kInvalidInput, "the symbol {} is that of the world, {} here",
-                  symbols_[i].name, symbols_[i].value);
+      throw error(ErrorCode::kInvalidInput,
+                  "the world sets the symbol {}, which is {} here; leave it out", symbols_[i].name,
+                  symbols_[i].value);
     }
     is_shape = is_shape || state_->decides_shape[i];
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };
@@ -523,39 +451,6 @@ void BoundProgram::run_rank(const RunOptions& options) {
                         errors.size(), errors.size() == 1 ? "" : "s");
   for (const std::string& text : errors) failure.note(text);
   throw failure;
-}
-
-void BoundProgram::gather_outputs() {
-  in_world([&] {
-    world_.meet("the end of the run");
-    for (auto& [name, array] : outputs) {
-      const bind::BoundBuffer& buffer = buffers()[this->buffer(name)];
-      if (!buffer.shard) continue;
-      const auto parts = world_.gather("the output " + name, array.bytes);
-      if (!parts.empty()) array = bind::whole_of(parts, array, buffer.shard->axis);
-    }
-  });
-}
-
-void BoundProgram::note_stop(const Error& failure, const Stream& stream,
-                             const play::RunWatch& watch) {
-  if (!watch.gave_up(failure)) return;
-  try {
-    Event end(state_->device, false);
-    end.record(stream);
-    stopped_ = std::move(end);
-  } catch (const Error&) {
-    // The work ended with a failure.
-  }
-}
-
-bool BoundProgram::still_runs() const noexcept {
-  if (!stopped_) return false;
-  try {
-    return !stopped_->done();
-  } catch (...) {
-    return false;  // it ended with a failure, which the run has reported
-  }
 }
 
 Array BoundProgram::contents(std::string_view name) const {

@@ -36,7 +36,7 @@ class BoundProgram {
   void wait(const Stream& stream, const WaitOptions& options);
 
   void gather_outputs();
-  // The world of the last `bind`; before it, of one rank.
+  // The world of the last `bind`; before the first one, a world of one rank.
   const World& world() const { return world_; }
 
   const LoadedProgram loaded;
@@ -58,9 +58,8 @@ class BoundProgram {
  private:
   // Decides the world of a binding, and notes it there.
   void enter_world(Bindings& given);
-  // Does something that all ranks do; what is thrown ends the run of all of them.
-  template <typename Act>
-  void in_world(Act&& act);
+  // Calls a function on all ranks. An exception ends the run of all of them.
+  void in_world(const std::function<void()>& act);
   void end_collectives() noexcept;
   void bind_rank(Bindings given);
   // Once the ranks are known to have bound the same.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "baton/error.h"
 #include "session/collective_choice.h"
 #include "world/agreement.h"
 
@@ -13,12 +14,23 @@ namespace {
 
 using world::Agreed;
 
-// Collectives of a repeat may depend on its index: these are held against each other as they come.
+// Collectives of a repeat may depend on its index: ranks compare these during the run.
 bool depends_on_index(const bind::PlannedCollective& step, std::size_t symbols, std::size_t slots) {
   for (std::size_t slot = symbols; slot < slots; ++slot) {
     if (bind::uses_slot(step, slot)) return true;
   }
   return false;
+}
+
+std::string content_of(const bind::PlannedCollective& collective,
+                       const std::vector<std::int64_t>& slots, const ProgramValues& values,
+                       const SourceLocation& where) {
+  try {
+    return bind::content_text(collective, evaluate(collective, slots, values.buffers));
+  } catch (Error& failure) {
+    failure.at(where);
+    throw;
+  }
 }
 
 void add_steps(const std::vector<bind::PlannedStep>& steps, const bind::Plan& plan,
@@ -28,8 +40,7 @@ void add_steps(const std::vector<bind::PlannedStep>& steps, const bind::Plan& pl
     std::string text = step.label.empty() ? "a group" : step.label;
     const auto* collective = std::get_if<bind::PlannedCollective>(&step.action);
     if (collective != nullptr && !depends_on_index(*collective, slots.size(), plan.slots)) {
-      text += " (" + bind::content_text(*collective, evaluate(*collective, slots, values.buffers)) +
-              ")";
+      text += " (" + content_of(*collective, slots, values, step.source->where) + ")";
     }
     list.push_back({"the step at " + step.source->where.to_string(), std::move(text)});
     if (const auto* inner = bind::inner_steps(step)) add_steps(*inner, plan, values, list);

@@ -8,8 +8,8 @@
 
 namespace baton {
 
-// Holds what the ranks of a world have bound against each other: their devices, symbols and steps,
-// with the elements of each collective. Throws kInvalidInput, on every rank, for the first
+// Compares the bound programs of the ranks of a world: their devices, symbols and steps, with the
+// elements of each collective. Throws kInvalidInput, on every rank, for the first
 // difference.
 void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind executor,
               const ProgramValues& values, const Bindings& given);

@@ -13,6 +13,7 @@
 #include "baton/graph.h"
 #include "session/test_program.h"
 #include "world/reduce.h"
+#include "world/test_ranks.h"
 
 // Programs of several ranks: a simulated GPU and a thread for each.
 
@@ -22,7 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What one rank does with its device in its world.
+// The work of one rank with its device in its world.
 using Rank = std::function<void(const Device& device, const World& world)>;
 
 // Devices of one kind, which ranks must have.
@@ -30,21 +31,15 @@ Device device_of(std::uint32_t rank) {
   return Device::open(rank == 0 ? "sim:tiny" : "sim:tiny:" + std::to_string(rank));
 }
 
-// Runs the ranks, and returns what each threw.
+// Runs the ranks, and returns the error that each threw.
 std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks, const Rank& act) {
-  std::vector<std::optional<Error>> failures(ranks);
-  const std::vector<World> worlds = World::of_threads(ranks);
-  std::vector<std::thread> threads;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        act(device_of(rank), worlds[rank]);
-      } catch (const Error& failure) {
-        failures[rank].emplace(worlds[rank].fail(failure));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  auto failures = world::on_ranks(ranks, [&](const World& world) {
+    try {
+      act(device_of(world.rank()), world);
+    } catch (const Error& failure) {
+      throw Error(world.fail(failure));
+    }
+  });
   // A kernel that faulted or was stopped leaves its context in an error.
   for (std::uint32_t rank = 0; rank < ranks; ++rank) device_of(rank).recover();
   return failures;
@@ -305,13 +300,13 @@ TEST(World, TheWorldDecidesItsSymbols) {
   Bindings bindings = bindings_of(World());
   bindings.symbols = {{"rank", 1}};
   EXPECT_THAT(refusal(kSum, std::move(bindings)).message(),
-              HasSubstr("--set: the symbol rank is that of the world, 0 here"));
+              HasSubstr("--set: the world sets the symbol rank, which is 0 here; leave it out"));
   Executable executable = ran(kSum, device_of(0), World());
   try {
     executable.set("ranks", 2);
     ADD_FAILURE() << "was not refused";
   } catch (const Error& failure) {
-    EXPECT_EQ(failure.message(), "the symbol ranks is that of the world, 1 here");
+    EXPECT_EQ(failure.message(), "the world sets the symbol ranks, which is 1 here; leave it out");
   }
 }
 

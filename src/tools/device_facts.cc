@@ -12,6 +12,10 @@ bool is_simulated(const Device& device) {
   return device.driver().simulator != nullptr;
 }
 
+void require_simulated(const std::string& name) {
+  Device::open(name);
+}
+
 Compatibility runs_on_device(ImageFacts facts, const Device& device) {
   const auto is_ptx = [](const MemberFacts& member) {
     return member.kind == MemberFacts::Kind::kPtx;

@@ -13,6 +13,9 @@ namespace baton::tools {
 // Whether the device is the simulated GPU, whose times say nothing of a GPU.
 bool is_simulated(const Device& device);
 
+// Throws kInvalidInput unless it is the name of a simulated GPU.
+void require_simulated(const std::string& name);
+
 // Whether the device runs an image. The simulated GPU executes PTX: of a fatbin it takes that,
 // whatever machine code the fatbin has too.
 Compatibility runs_on_device(ImageFacts facts, const Device& device);

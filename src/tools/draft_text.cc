@@ -47,7 +47,7 @@ std::string metadata_lines(const FunctionMetadata& function) {
   }
   if (function.cooperative()) text += "cooperative = true  # as every launch\n";
   if (function.pdl()) {
-    text += "pdl    = \"auto\"  # every launch allows PDL; \"on\" vouches for the edge before it\n";
+    text += "pdl    = \"auto\"  # every launch allows PDL; \"on\" guarantees the edge before it\n";
   }
   return text;
 }

@@ -20,13 +20,13 @@ struct TrialFailure {
   bool breaks_off = true;
 };
 
-// Chooses the first guess of a launch with which the kernel runs to its end, and better one with
-// which it reads only what was written. Returns the failure that is left. A race is no reason for
-// another guess, which may only hide it.
+// Chooses the first guess of a launch with which the kernel runs to its end, preferably one with
+// which it reads only memory that was written. Returns the failure that is left. A race does not
+// lead to another guess, which may only hide it.
 std::optional<TrialFailure> choose_launch(const KernelFile& file,
                                           const std::filesystem::path& origin, DraftKernel& kernel);
 
-// What a reader of the draft is told about a failure that is left.
+// The comment in the draft about a failure that is left.
 std::string remark_about(const TrialFailure& failure, const std::string& kernel,
                          const std::filesystem::path& origin);
 

@@ -20,8 +20,8 @@ constexpr int kFlopRuns = 6;
 constexpr std::uint32_t kTurns = 20'000, kSimulatedTurns = 4;
 constexpr std::uint32_t kBlocksOfSm = 8, kSimulatedBlocks = 4;
 
-// Eight chains of multiply-adds hide their latency. The sum is stored where nobody expects it, lest
-// the chains are dropped.
+// Eight chains of multiply-adds hide their latency. The sum is stored, so that the
+// assembler keeps the chains.
 constexpr std::string_view kFmaPtx = R"(.version 7.0
 .target sm_75
 .address_size 64

@@ -6,8 +6,8 @@
 
 namespace baton::tools {
 
-// What a device computes at the most, in floating-point operations a second: of kernels that do
-// nothing else, each the fastest of some runs.
+// The measured peak of a device, in floating-point operations per second: the fastest of some runs
+// of kernels that only compute.
 struct FlopCeiling {
   double f32 = 0;                 // fused multiply-adds of f32
   std::optional<double> f16_mma;  // mma.sync of f16 with sums of f32, from compute capability 8.0

@@ -244,7 +244,7 @@ class CallWriter {
   std::string number(const std::string& name, const MetadataType& type) const {
     const std::optional<DType> dtype = type.dtype();
     if (!dtype) {
-      refuse(name, fmt::format("the parameter is a {}, which no number can be", type.name()));
+      refuse(name, fmt::format("the parameter is a {}, which a number cannot be", type.name()));
     }
     const bool takes_float = is_float(*dtype);
     const auto text = takes_float ? toml_number(*given(name)) : toml_integer(*given(name));

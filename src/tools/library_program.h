@@ -16,7 +16,7 @@ struct LibraryCall {
   //   p0=x.npy, p0=bf16:x.npy   memory with the file's contents
   //   p0=f32[64,32]             memory of zeros
   //   p1=3                      a number
-  //   p0.box=16,16              a key of a tensor map, of what p0 gives
+  //   p0.box=16,16              a key of the tensor map of the memory p0
   // Launch values have the names of the metadata: grid.x=4.
   std::vector<Assignment> arguments;
 };
@@ -26,9 +26,9 @@ struct LibraryProgram {
   std::vector<Assignment> inputs;  // the files of its buffers, as --input has them
 };
 
-// The program of one launch by the library's metadata. Nothing in it is a guess. `library` is its
+// The program of one launch by the library's metadata. It contains no guesses. `library` is its
 // name in messages. Throws kNotFound for a function or an argument that does not exist, and
-// kInvalidInput for one that is missing or does not fit; both say what there is.
+// kInvalidInput for one that is missing or does not fit; both list the valid names.
 LibraryProgram library_program(const std::string& library, const LibraryKernels& kernels,
                                const LibraryCall& call);
 

@@ -15,7 +15,7 @@
 namespace baton::tools {
 namespace {
 
-// The driver that ran the program has the names of its results.
+// The names of results come from the driver that ran the program.
 class ResultNames {
  public:
   explicit ResultNames(const RecordedDriver& driver) {
@@ -44,7 +44,7 @@ bool launches_block() {
   return value && !value->empty() && *value != "0";
 }
 
-// What of a process no finding is about.
+// The parts of a process that were not checked.
 void note_unchecked(const record::ProcessRecord& process, const record::RecordJudgement& judged,
                     ExecReport& report) {
   for (const record::RecordKernel& kernel : judged.kernels) {

@@ -12,13 +12,25 @@
 
 namespace baton::tools {
 
-ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+void require_no_folder(const std::filesystem::path& path) {
   if (is_record(path)) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{0} is a record, not a program; baton run {0} replays it, baton check {0} judges its "
+        "launches, baton inspect {0} lists them",
+        path.string());
+  }
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
     throw error(ErrorCode::kInvalidInput,
-                "{0} is a record, no program; baton run {0} replays it, baton check {0} judges its "
-                "launches, baton inspect {0} lists them",
+                "{} is a folder, and not a record: it has no record.json; name a program file, a "
+                "bundle or a record",
                 path.string());
   }
+}
+
+ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+  require_no_folder(path);
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
     return {Program::from_file(path)};

@@ -24,6 +24,9 @@ struct ProgramFile {
                      const TuneChoices& choices = {}) const;
 };
 
+// Throws kInvalidInput for a record, and for another folder.
+void require_no_folder(const std::filesystem::path& path);
+
 // Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where
 // a key is given: it has no signature.
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted);

@@ -32,7 +32,8 @@ Device device_of_rank(const std::optional<std::string>& name, const World& world
   try {
     return Device::open("cuda:" + std::to_string(world.local_rank()));
   } catch (Error& failure) {
-    failure.note("each rank of a machine takes the GPU of its number; --device gives it another");
+    failure.note(
+        "each rank takes the GPU of its number on its machine; --device names another one");
     throw;
   }
 }
@@ -49,9 +50,9 @@ World join_world(bool& is_told) {
 
 void require_one_rank(const Program& program, std::string_view command) {
   if (!program.world() || !World::is_launched()) return;
-  throw error(ErrorCode::kUnsupported,
-              "{} measures a program on one rank, and a launcher started several; call it without "
-              "the launcher, and baton run with it",
+  throw error(ErrorCode::kInvalidInput,
+              "{} measures a program on one rank, and a launcher started several; start it without "
+              "the launcher",
               command);
 }
 

@@ -21,11 +21,11 @@ std::vector<std::string> devices_of_ranks(const std::vector<std::string>& names)
 // with several ranks the GPU of the rank's number there. Throws kNoDevice for more ranks than GPUs.
 Device device_of_rank(const std::optional<std::string>& name, const World& world);
 
-// Joins the ranks that a launcher started (World::of_process), or throws. `is_told`: rank 0 tells
-// what went wrong.
+// Joins the ranks that a launcher started (World::of_process), or throws. `is_told`: rank 0 prints
+// the error.
 World join_world(bool& is_told);
 
-// Throws kUnsupported if a launcher started several ranks of the program: `command` measures one.
+// Throws kInvalidInput if a launcher started several ranks of the program: `command` measures one.
 void require_one_rank(const Program& program, std::string_view command);
 
 }  // namespace baton::tools

@@ -11,7 +11,7 @@
 
 namespace baton::tools {
 
-// What a record shows beside its edges: a row of observations.inc.
+// A finding of a record that is not about an edge: a row of observations.inc.
 enum class Observation {
 #define BATON_OBSERVATION(name, id, meaning) name,
 #include "tools/observations.inc"
@@ -26,9 +26,9 @@ struct ObservedProcess {
   bool blocking = false;
 };
 
-// What a recorded process did and must not do: launches over edges that are unsafe, and, as
-// warnings, unknown; launches that were refused; the first fault, with the launches that had not
-// ended then. Threads and blocks are not known.
+// The findings of a recorded process: launches over unsafe edges, and, as warnings, over unknown
+// ones; refused launches; the first fault, with the launches that had not ended. Threads and blocks
+// are not known.
 std::vector<FindingReport> record_findings(const record::ProcessRecord& process,
                                            const record::RecordJudgement& judged,
                                            const ObservedProcess& observed);

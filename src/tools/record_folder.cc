@@ -37,8 +37,8 @@ void read_manifest(RecordContents& record) {
   const std::int64_t number = require_integer(*version, name + ": version");
   if (number < record::kOldestVersion || number > record::kVersion) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is of version {} of the format of records, this Baton reads versions {} to {}; "
-                "record again, or take the Baton that recorded it",
+                "{} has version {} of the record format, this Baton reads versions {} to {}; "
+                "record again, or use the Baton version that recorded it",
                 record.path.string(), number, record::kOldestVersion, record::kVersion);
   }
   record.command = string_list(object, "command", name);

@@ -39,7 +39,7 @@ struct RecordContents {
 
   // The bytes of an image; nothing where they are not there.
   std::optional<std::string> image(const std::array<std::uint8_t, 32>& digest) const;
-  // What a copy of a process brought; nothing where it is not there.
+  // The contents of a copy of a process; nothing if the record lacks them.
   std::optional<std::string> contents(const record::ProcessRecord& process,
                                       const record::ContentsNote& note) const;
 };

@@ -5,6 +5,7 @@
 #include "base/dynamic_library.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "tools/device_facts.h"
 #include "tools/exec_environment.h"
 
 namespace baton::tools {
@@ -43,7 +44,7 @@ RecordedDriver find_driver(const std::string& asked) {
     const std::filesystem::path library = system_driver(&why);
     if (!library.empty()) return {kGpuDevice, library};
     if (device == kGpuDevice) {
-      throw error(ErrorCode::kNoDevice, "there is no GPU: {}; take --device sim", why);
+      throw error(ErrorCode::kNoDevice, "there is no GPU: {}; use --device sim", why);
     }
     device = kSimulated;
   }
@@ -53,6 +54,7 @@ RecordedDriver find_driver(const std::string& asked) {
                 "CUDA_VISIBLE_DEVICES chooses among several GPUs",
                 device);
   }
+  require_simulated(device);
   return {device, driver_folder() / "libcuda.so.1"};
 }
 

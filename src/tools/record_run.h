@@ -11,7 +11,7 @@
 
 namespace baton::tools {
 
-// The name of the device that is no simulation.
+// The name of the device that is not simulated.
 inline constexpr const char* kGpuDevice = "cuda";
 
 // The driver whose calls are recorded: of a GPU ("cuda"), or of the simulated GPU.
@@ -25,12 +25,12 @@ struct RecordedDriver {
 // simulated driver is not installed.
 RecordedDriver find_driver(const std::string& device);
 
-// What a program needs in its environment for the recorder to be in front of the driver, and to
-// write into that folder. Throws kNotFound where the recorder is not installed.
+// The environment that a program needs so that the recorder passes its calls to the driver, and
+// writes into that folder. Throws kNotFound where the recorder is not installed.
 Environment record_environment(const RecordedDriver& driver, const std::filesystem::path& record);
 
 // Runs a program and its children with the recorder in front of the driver, and writes what they do
-// into the folder of a record. `contents`: with the bytes that copies bring from the host. Throws
+// into the folder of a record. `contents`: with the bytes that copies read from the host. Throws
 // as run_process does.
 ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
                           const std::vector<std::string>& program, bool contents,

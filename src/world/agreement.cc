@@ -40,7 +40,7 @@ Error difference(const std::vector<Agreed>& first, const std::vector<Agreed>& ot
       const std::vector<Agreed>& longer = first.size() > other.size() ? first : other;
       const std::uint32_t has = first.size() > other.size() ? 0 : rank;
       return error(ErrorCode::kInvalidInput,
-                   "the ranks disagree: rank {} has {} = {}, rank {} has no such part; start all "
+                   "the ranks disagree: rank {} has {} = {}, rank {} does not have it; start all "
                    "ranks with the same program",
                    has, longer[i].what, longer[i].value, has == 0 ? rank : 0);
     }
@@ -69,7 +69,7 @@ void agree(Communicator& ranks, const std::vector<Agreed>& list) {
     ranks.send(0, stage, hash);
     if (ranks.receive(0, stage) != hash) {
       ranks.send(0, stage, bytes);
-      ranks.receive(0, stage);  // throws what rank 0 finds
+      ranks.receive(0, stage);  // throws the error that rank 0 finds
     }
     return;
   }

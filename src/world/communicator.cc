@@ -137,7 +137,7 @@ RankFailure Communicator::end_run(const Error& error) {
   return *failure_;
 }
 
-// The first failure counts. Every rank hears of it from where it was seen.
+// The first failure counts. The rank that saw it sends it to every other rank.
 void Communicator::end(RankFailure failure, bool tell) {
   if (failure_) return;
   if (tell) {
@@ -151,7 +151,7 @@ void Communicator::end(RankFailure failure, bool tell) {
   changed_.notify_all();
 }
 
-// A rank that ends on purpose says goodbye before.
+// A rank that ends regularly sends kEnd first.
 void Communicator::lose(std::uint32_t rank, std::string_view how) {
   const Beat& last = peers_[rank].beat;
   Error lost =
@@ -195,7 +195,7 @@ void Communicator::run() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     const auto now = Clock::now();
-    // Where this process was stopped itself, the others had no chance to be heard.
+    // If this process itself was stopped, it could not receive from the others.
     if (now - last_turn > patience_.silence / 2) {
       for (Peer& peer : peers_) peer.heard = now;
     }
@@ -224,7 +224,7 @@ void Communicator::run() {
     }
     for (std::size_t i = 1; i < polled.size(); ++i) {
       Peer& peer = peers_[ranks[i]];
-      // What the other end sent before it went is read first.
+      // First reads the bytes that the other end sent before it ended.
       if ((polled[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(ranks[i]);
       if (peer.link.number() >= 0 && !peer.outgoing.empty() && !write(peer)) {
         peer.outgoing.clear();
@@ -237,7 +237,7 @@ void Communicator::run() {
 void Communicator::queue_beats() {
   const Beat beat = beat_of(rank_);
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    // Whoever gets something else hears that this rank lives.
+    // A rank that gets another frame needs no heartbeat.
     if (rank != rank_ && peers_[rank].outgoing.empty()) queue(peers_[rank], beat_frame(beat));
   }
 }
@@ -274,7 +274,7 @@ void Communicator::read(std::uint32_t from) {
       uninterrupted([&] { return ::recv(peer.link.number(), bytes, sizeof(bytes), 0); });
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) {
-    if (!peer.has_ended) lose(from, "ended without a word");
+    if (!peer.has_ended) lose(from, "ended unexpectedly");
     peer.link = FileDescriptor();
     changed_.notify_all();
     return;
@@ -313,36 +313,36 @@ void Communicator::watch(Clock::time_point now) {
     const Peer& peer = peers_[rank];
     if (rank == rank_ || peer.has_ended || now - peer.heard <= patience_.silence) continue;
     lose(rank,
-         fmt::format("is silent since {}",
+         fmt::format("has sent nothing for {}",
                      format_duration(std::chrono::duration<double>(now - peer.heard).count())));
   }
 }
 
-// The ranks of a circle, each of which waits for the next one, with nothing under way between them:
-// none of them goes on. A rank that waits sends nothing, so that this holds even though the ranks
-// told of themselves at different times.
-std::optional<std::vector<std::uint32_t>> Communicator::waiting_circle() const {
-  std::vector<std::uint32_t> circle;
+// The ranks of a cycle, each of which waits for the next one, with no message in transit between
+// them: a deadlock. A rank that waits sends nothing, so this holds although the heartbeats of the
+// ranks are from different times.
+std::optional<std::vector<std::uint32_t>> Communicator::waiting_cycle() const {
+  std::vector<std::uint32_t> cycle;
   std::uint32_t rank = rank_;
   do {
     const Beat beat = beat_of(rank);
     if (!beat.waits_for || *beat.waits_for >= peers_.size()) return std::nullopt;
     const Beat next = beat_of(*beat.waits_for);
     if (next.sent.size() != peers_.size() || next.sent[rank] != beat.received) return std::nullopt;
-    circle.push_back(rank);
+    cycle.push_back(rank);
     rank = *beat.waits_for;
-  } while (rank != rank_ && circle.size() <= peers_.size());
+  } while (rank != rank_ && cycle.size() <= peers_.size());
   if (rank != rank_) return std::nullopt;
-  return circle;
+  return cycle;
 }
 
 void Communicator::find_deadlock() {
-  auto circle = waiting_circle();
-  if (!circle) return;
-  // Each rank of the circle says the same.
-  std::rotate(circle->begin(), std::ranges::min_element(*circle), circle->end());
+  auto cycle = waiting_cycle();
+  if (!cycle) return;
+  // All ranks of the cycle report the same text.
+  std::rotate(cycle->begin(), std::ranges::min_element(*cycle), cycle->end());
   std::string text;
-  for (const std::uint32_t rank : *circle) {
+  for (const std::uint32_t rank : *cycle) {
     const Beat beat = beat_of(rank);
     text += fmt::format("{}rank {} waits for rank {} at {}", text.empty() ? "" : ", ", rank,
                         *beat.waits_for, beat.step);

@@ -18,20 +18,21 @@
 
 namespace baton::world {
 
-// When a rank is given up.
+// When a rank counts as lost.
 struct Patience {
-  std::chrono::milliseconds beat{500};       // between two signs of life
-  std::chrono::milliseconds silence{10000};  // without any
+  std::chrono::milliseconds beat{500};       // between two heartbeats
+  std::chrono::milliseconds silence{10000};  // the longest time without a frame
 };
 
-// One rank's side of a world: messages between ranks, and the one failure that ends the run of all
-// of them. A thread of its own sends, receives and watches the other ranks, so that no call of
+// One rank's connections in a world: messages between ranks, and the one failure that ends the run
+// of all of them. A thread of its own sends, receives and checks the other ranks, so no call of
 // `send` waits for another rank. Thread-safe.
 class Communicator {
  public:
-  // `links`: connections by rank; the own place has none.
+  // `links`: connections by rank; the entry of this rank has none.
   Communicator(std::uint32_t rank, std::vector<FileDescriptor> links, Patience patience);
-  // Says goodbye: what was sent is delivered, unless a rank takes nothing for some seconds.
+  // Delivers the messages that were sent, then sends kEnd. Stops after some seconds if a rank
+  // receives nothing.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -39,27 +40,27 @@ class Communicator {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(peers_.size()); }
 
-  // Sends the message of a stage, to this rank itself too. Returns before it is received.
+  // Sends the message of a stage, also to this rank itself. Returns before it is received.
   void send(std::uint32_t to, const Stage& stage, std::string_view content);
   // Waits for the next message of the rank. Throws what ended the run; a message of another stage
   // ends it.
   std::string receive(std::uint32_t from, const Stage& stage);
 
-  // End the run of all ranks, unless it was ended before, and return what ended it. `fail` says
-  // which rank's error it is; `end_run` takes one that does.
+  // End the run of all ranks, unless it has ended already, and return the error that ended it.
+  // `fail` adds the rank to the error; `end_run` takes an error that names it.
   RankFailure fail(const Error& error);
   RankFailure end_run(const Error& error);
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   std::optional<RankFailure> failure() const;
-  // Throws what ended the run.
+  // Throws the error that ended the run.
   void check() const {
     if (failed()) [[unlikely]]
       throw_failure();
   }
-  // Whether this rank speaks for all: the first one that is not lost.
+  // Whether this rank prints the error of all ranks: the first rank that is not lost.
   bool speaks() const;
-  // Waits until the rank that speaks has ended, at most so long: a launcher ends all ranks when the
-  // first one fails.
+  // Waits until the rank that prints the error has ended, or the time has passed: a launcher ends
+  // all ranks when the first one fails.
   void outlive_speaker(std::chrono::milliseconds most);
 
  private:
@@ -74,7 +75,7 @@ class Communicator {
     std::uint64_t sent = 0, received = 0;  // messages
     Clock::time_point heard;
     Beat beat;               // the last one
-    bool has_ended = false;  // it said goodbye, or its connection ended
+    bool has_ended = false;  // it sent kEnd, or its connection ended
   };
 
   void run();
@@ -86,7 +87,7 @@ class Communicator {
   void take(std::uint32_t from, PeerFrame frame);
   void watch(Clock::time_point now);
   void find_deadlock();
-  std::optional<std::vector<std::uint32_t>> waiting_circle() const;
+  std::optional<std::vector<std::uint32_t>> waiting_cycle() const;
   Beat beat_of(std::uint32_t rank) const;
   bool is_written() const;
   void end(RankFailure failure, bool tell);

@@ -66,7 +66,7 @@ TEST(CommunicatorTest, ARankThatWaitsForItselfIsFound) {
 TEST(CommunicatorTest, ARankThatEndedItsRunIsNotWaitedFor) {
   std::vector<World> worlds = World::of_threads(2);
   const std::shared_ptr<Communicator> first = worlds[0].communicator();
-  worlds.clear();  // rank 1 says goodbye
+  worlds.clear();  // rank 1 sends kEnd
   try {
     first->receive(1, {"a", "all_reduce y"});
     FAIL() << "came through";
@@ -77,7 +77,7 @@ TEST(CommunicatorTest, ARankThatEndedItsRunIsNotWaitedFor) {
   }
 }
 
-// The connection of a process that is killed ends without a goodbye.
+// The connection of a process that is killed ends without kEnd.
 TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   auto [own, other] = connected_pair();
   std::vector<FileDescriptor> links(2);
@@ -94,7 +94,7 @@ TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
     EXPECT_EQ(failure.message(),
-              "rank 1 ended without a word, at all_gather z, at p.toml:9:1; rank 0 was at "
+              "rank 1 ended unexpectedly, at all_gather z, at p.toml:9:1; rank 0 was at "
               "all_reduce y, at p.toml:8:1");
   }
   killer.join();
@@ -124,7 +124,7 @@ TEST(CommunicatorTest, ASilentRankIsGivenUp) {
     FAIL() << "came through";
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
-    EXPECT_EQ(failure.message().find("rank 1 is silent since "), 0u) << failure.message();
+    EXPECT_EQ(failure.message().find("rank 1 has sent nothing for "), 0u) << failure.message();
     EXPECT_NE(failure.message().find("; rank 0 was at all_reduce y"), std::string::npos);
   }
 }

@@ -10,10 +10,10 @@
 namespace baton::world {
 
 // Collectives on host memory. All ranks call the same one with the same stage key, count and dtype.
-// Each throws what ended the run of all ranks. They work on parts that the ranks own: each rank
-// gets its part from all others, and reduces them in the order of the ranks, so that all ranks have
-// the same bits, and the same as a loop over the ranks computes. Each rank sends and receives
-// 2 (ranks - 1) / ranks of the bytes of an all_reduce.
+// Each throws the error that ended the run of all ranks. Each rank gets one part of the elements
+// from all others, and reduces it in the order of the ranks. All ranks then have the same bits,
+// which are those of a loop over the ranks. For an all_reduce, each rank sends and receives
+// 2 (ranks - 1) / ranks of the bytes.
 
 void all_reduce(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
                 std::size_t count, char* data);
@@ -29,7 +29,7 @@ void send(Communicator& ranks, const Stage& stage, std::uint32_t to, std::size_t
           const char* data);
 void receive(Communicator& ranks, const Stage& stage, std::uint32_t from, std::size_t bytes,
              char* data);
-// Returns when all ranks came to it.
+// Returns when all ranks have called it.
 void meet_all(Communicator& ranks, const Stage& stage);
 
 }  // namespace baton::world

@@ -120,7 +120,7 @@ TEST(AgreementTest, AMissingPartIsNamed) {
   });
   ASSERT_TRUE(failures[0] && failures[1]);
   EXPECT_EQ(failures[0]->message(),
-            "the ranks disagree: rank 1 has step 1 = all_reduce y, rank 0 has no such part; start "
+            "the ranks disagree: rank 1 has step 1 = all_reduce y, rank 0 does not have it; start "
             "all ranks with the same program");
   EXPECT_EQ(failures[1]->message(), failures[0]->message());
 }

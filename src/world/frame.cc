@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t kFrameMagic = 0x4e544142;  // "BATN"
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::uint32_t kNoRank = UINT32_MAX;
-// Larger than any device's memory: what claims more is no frame.
+// Larger than any device's memory: more bytes than that cannot be a frame.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostSent = 1 << 16;
 
@@ -129,7 +129,7 @@ void FrameReader::read_header() {
   if (magic != kFrameMagic || kind > static_cast<std::uint32_t>(FrameKind::kEnd) ||
       size > kMostBytes) {
     throw error(ErrorCode::kInvalidInput,
-                "{} begins with the mark 0x{:08x}, the kind {} and {} bytes: it is none of Baton's",
+                "{} begins with the mark 0x{:08x}, the kind {} and {} bytes: it is not from Baton",
                 kFrameName, magic, kind, size);
   }
   kind_ = static_cast<FrameKind>(kind);
@@ -138,8 +138,8 @@ void FrameReader::read_header() {
 
 std::optional<PeerFrame> FrameReader::next() {
   if (!size_ || bytes_.size() - at_ - kHeaderBytes < *size_) {
-    // What was taken goes where there is nothing more to take, so that many small frames that come
-    // together are moved once.
+    // Removes the frames that were taken only when no complete frame is left, so that many small
+    // frames are moved once.
     bytes_.erase(0, std::exchange(at_, 0));
     return std::nullopt;
   }

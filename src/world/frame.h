@@ -10,10 +10,10 @@
 
 namespace baton::world {
 
-// What two ranks tell each other over a connection, and its bytes.
+// The frames that two ranks exchange over a connection, and their bytes.
 
-// Where a rank is in a run. Ranks that meet have equal keys: the kind of the step, its elements and
-// its place among the steps.
+// The position of a rank in a run. Ranks that exchange messages have equal keys: the kind of the
+// step, its elements and its place among the steps.
 struct Stage {
   std::string key;
   std::string text;  // "all_reduce y (sum of 1024 f32), at mlp.toml:40:1"
@@ -21,12 +21,12 @@ struct Stage {
 
 // Why a run ended, and on which rank.
 struct RankFailure {
-  std::uint32_t rank = 0;             // that failed, or found what is wrong
-  std::optional<std::uint32_t> lost;  // the rank that is gone or silent
+  std::uint32_t rank = 0;             // that failed, or found the error
+  std::optional<std::uint32_t> lost;  // the rank that ended or sends nothing
   Error error;
 };
 
-// What a rank does while it sends nothing: it lives, and perhaps it waits.
+// A heartbeat: the rank runs, and perhaps waits for another one.
 struct Beat {
   std::optional<std::uint32_t> waits_for;
   std::string step;                 // where it waits
@@ -52,15 +52,15 @@ struct Message {
   std::string content;
 };
 
-// Read a frame's payload. Throw kInvalidInput for bytes that are none.
+// Read a frame's payload. Throw kInvalidInput for bytes that are not a payload.
 Message read_message(std::string_view payload);
 Beat read_beat(std::string_view payload);
 RankFailure read_failure(std::string_view payload);
 
-// Puts the bytes of a connection together to frames.
+// Splits the bytes of a connection into frames.
 class FrameReader {
  public:
-  // Throws kInvalidInput for bytes that begin no frame.
+  // Throws kInvalidInput for bytes that do not begin a frame.
   void add(std::string_view bytes);
   // The next complete frame.
   std::optional<PeerFrame> next();

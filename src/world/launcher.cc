@@ -22,9 +22,9 @@ struct Launcher {
   std::array<const char*, 2> job;
 };
 
-// The first that is there counts. torchrun comes first: it may be started by one of the others.
-// A Slurm batch script has SLURM_PROCID too; only what srun started has a number of tasks of a
-// step.
+// The first row that matches counts. torchrun is first: one of the others may have started it.
+// A Slurm batch script has SLURM_PROCID too; only processes that srun started have a number of
+// tasks of a step.
 constexpr Launcher kLaunchers[] = {
     {"torchrun",
      "RANK",
@@ -52,7 +52,7 @@ constexpr Launcher kLaunchers[] = {
      {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 };
 
-// Ports that neither services nor, as a rule, outgoing connections take.
+// Ports that neither services nor, usually, outgoing connections use.
 constexpr std::uint32_t kFirstPort = 20000, kPorts = 10000;
 
 std::uint32_t number_of(const char* name, const std::string& text, std::uint32_t most) {
@@ -80,8 +80,8 @@ std::string job_of(const Variables& variables, const Launcher& launcher) {
   return job;
 }
 
-// torchrun's own store listens at MASTER_PORT, so that rank 0 takes the next port. Without an
-// address, the ranks of one machine meet at a port that their job decides.
+// torchrun's own store listens at MASTER_PORT, so rank 0 uses the next port. Without an address,
+// the ranks of one machine use a port that is computed from their job.
 void set_address(const Variables& variables, LaunchedRank& rank) {
   const auto host = variables("MASTER_ADDR");
   const auto port = variables("MASTER_PORT");
@@ -112,8 +112,11 @@ std::optional<LaunchedRank> launched_rank(const Variables& variables) {
     found.ranks = number_of(launcher.ranks, *ranks, kMostRanks);
     found.rank = number_of(launcher.rank, *rank, kMostRanks);
     if (found.rank >= found.ranks) {
-      throw error(ErrorCode::kInvalidInput, "the environment has {} = {} and {} = {}",
-                  launcher.rank, found.rank, launcher.ranks, found.ranks);
+      throw error(
+          ErrorCode::kInvalidInput,
+          "the environment has {} = {} and {} = {}; ranks count from 0, so the rank must be "
+          "less than their number",
+          launcher.rank, found.rank, launcher.ranks, found.ranks);
     }
     found.local_rank = number_of(variables, launcher.local_rank, found.rank);
     found.local_ranks = number_of(variables, launcher.local_ranks, found.ranks);

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::uint32_t kGreetingMagic = 0x52544142;  // "BATR"
 constexpr std::uint32_t kMostGreetingBytes = 1 << 20;
-// Whoever connects and says nothing must not keep the ranks from each other.
+// A connection that sends nothing must not delay the ranks.
 constexpr std::chrono::seconds kGreetingPatience{2};
 const std::string kGreetingName = "the greeting of another rank";
 
-// What a rank says when it connects.
+// The first bytes that a rank sends when it connects.
 struct Greeting {
   std::string version;
   std::string job;
@@ -37,7 +37,7 @@ bool send_text(const FileDescriptor& socket, std::string_view text, Deadline dea
   return send_bytes(socket, writer.view(), deadline);
 }
 
-// Nothing where the other end goes, or is no rank.
+// Nothing if the other end closes the connection, or is not a rank.
 std::optional<std::string> receive_text(const FileDescriptor& socket, Deadline deadline) {
   std::string bytes;
   if (!receive_bytes(socket, 8, bytes, deadline)) return std::nullopt;
@@ -87,7 +87,7 @@ class RankMeeting {
   }
 
  private:
-  // Rank 0: waits for all, and tells each where the ranks after the first one listen.
+  // Rank 0: waits for all ranks, and sends each the addresses at which the others listen.
   void gather() {
     const FileDescriptor listener = listen_at({self_.host, self_.port});
     std::vector<SocketAddress> addresses(self_.ranks);
@@ -108,7 +108,7 @@ class RankMeeting {
   void attend() {
     links_[0] = connect_to({self_.host, self_.port}, deadline_);
     if (links_[0].number() < 0) refuse_missing({0});
-    // It listens before anyone can hear of it, where rank 0 sees it.
+    // It listens before any rank knows its address, which is the one that rank 0 sees.
     const FileDescriptor listener = listen_at({local_address(links_[0]).host, 0});
     greeting_.port = local_address(listener).port;
     if (!send_greeting(links_[0], greeting_, deadline_)) refuse_missing({0});
@@ -130,7 +130,7 @@ class RankMeeting {
     }
   }
 
-  // Whoever connects and is no rank of this run is left alone.
+  // Ignores connections that are not from a rank of this run.
   Greeting accept_one(const FileDescriptor& listener, std::uint32_t least) {
     while (true) {
       FileDescriptor socket = accept_from(listener, deadline_);
@@ -182,8 +182,9 @@ class RankMeeting {
   [[noreturn]] void refuse_gone() const {
     throw LeftByFirstRank(
         ErrorCode::kNoDevice,
-        fmt::format("rank {} of {} reached rank 0 at {}, which went before all ranks were there",
-                    self_.rank, self_.ranks, SocketAddress{self_.host, self_.port}.text()));
+        fmt::format(
+            "rank {} of {} reached rank 0 at {}, which ended before all ranks were connected",
+            self_.rank, self_.ranks, SocketAddress{self_.host, self_.port}.text()));
   }
 
   const LaunchedRank& self_;

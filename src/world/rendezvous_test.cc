@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A port of the loopback that nobody listens at.
+// A port of the loopback at which no process listens.
 std::uint16_t free_port() {
   return local_address(listen_at({"127.0.0.1", 0})).port;
 }
@@ -59,7 +59,7 @@ TEST(RendezvousTest, AMissingRankIsNamed) {
                 "; a test must start 3 processes, and each must reach that address");
   one.join();
   EXPECT_EQ(text, "rank 1 of 3 reached rank 0 at " + address +
-                      ", which went before all ranks were there");
+                      ", which ended before all ranks were connected");
   EXPECT_EQ(
       refusal_of(rank_of(1, 2, free_port()), 100ms).find("rank 1 of 2 waited 100 ms for rank 0"),
       0u);
@@ -96,7 +96,7 @@ TEST(RendezvousTest, OtherNumbersOfRanksAreRefused) {
   one.join();
 }
 
-// A process of another run, and whoever says nothing, do not keep the ranks from each other.
+// A process of another run, and a connection that sends nothing, do not delay the ranks.
 TEST(RendezvousTest, StrangersAreLeftAlone) {
   const std::uint16_t port = free_port();
   std::thread silent([&] {

@@ -38,9 +38,10 @@ Addresses resolve(const SocketAddress& address, int flags) {
   const std::string port = std::to_string(address.port);
   const int failed = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list);
   if (failed != 0) {
-    throw error(ErrorCode::kInvalidInput,
-                "the host \"{}\" of rank 0 is not known: {}; MASTER_ADDR names it",
-                printable(address.host), gai_strerror(failed));
+    throw error(
+        ErrorCode::kInvalidInput,
+        "the host \"{}\" of rank 0 cannot be resolved: {}; set MASTER_ADDR to its name or address",
+        printable(address.host), gai_strerror(failed));
   }
   return Addresses(list);
 }
@@ -116,7 +117,7 @@ FileDescriptor accept_from(const FileDescriptor& listener, Deadline deadline) {
   while (await(listener, POLLIN, deadline)) {
     FileDescriptor socket(uninterrupted(
         [&] { return ::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC); }));
-    if (socket.number() < 0) continue;  // the other end has given up
+    if (socket.number() < 0) continue;  // the other end has closed the connection
     set(socket, IPPROTO_TCP, TCP_NODELAY);
     return socket;
   }

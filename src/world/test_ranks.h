@@ -12,16 +12,16 @@
 
 namespace baton::world {
 
-// Runs `act` on each rank of a world of threads. Returns what each threw, by rank.
+// Runs `act` on each rank of a world of threads. Returns the error that each threw, by rank.
 inline std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks,
-                                                  const std::function<void(Communicator&)>& act) {
+                                                  const std::function<void(const World&)>& act) {
   std::vector<std::optional<Error>> failures(ranks);
   const std::vector<World> worlds = World::of_threads(ranks);
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        act(*worlds[rank].communicator());
+        act(worlds[rank]);
       } catch (const Error& failure) {
         failures[rank].emplace(failure);
       }
@@ -29,6 +29,11 @@ inline std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks,
   }
   for (std::thread& thread : threads) thread.join();
   return failures;
+}
+
+inline std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks,
+                                                  const std::function<void(Communicator&)>& act) {
+  return on_ranks(ranks, [&](const World& world) { act(*world.communicator()); });
 }
 
 }  // namespace baton::world

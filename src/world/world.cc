@@ -33,10 +33,10 @@ std::chrono::milliseconds seconds_of(const char* name, int otherwise) {
   return std::chrono::seconds(value);
 }
 
-// What the rank that tells of a failure has to write, and to end.
+// The time for the rank that prints the error to write it, and to end.
 constexpr std::chrono::seconds kSpeakTime{3};
 
-// Several signs of life are missed before a rank is given up.
+// A rank is lost only after several missed heartbeats.
 world::Patience patience() {
   constexpr std::chrono::milliseconds kLongestBeat{500};
   const std::chrono::milliseconds silence = seconds_of("BATON_WORLD_SILENCE", 10);

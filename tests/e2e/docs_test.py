@@ -13,6 +13,7 @@ from page_runner import Page
 # Pages whose files are examples of the repository: what a reader has in the folder beforehand.
 FOLDERS = {
     "docs/bundles.md": [("examples/saxpy", "examples/saxpy")],
+    "docs/cli-bench.md": [("tests/e2e/pages/cli-bench", "")],
     "docs/cli-run.md": [("tests/e2e/pages/cli-run", ""), ("tests/golden/metadata", "tests/golden/metadata")],
     "docs/metadata.md": [("tests/golden/metadata", "tests/golden/metadata")],
     "docs/pdl.md": [("examples/decode_layer", "")],

@@ -148,7 +148,7 @@ class BadUse(unittest.TestCase):
 
     @unittest.skipIf(DEVICE == "cuda" or os.path.exists("/dev/nvidiactl"), "there may be a GPU")
     def test_no_gpu(self):
-        self.assertIn("take --device sim", self.refused("--device", "cuda", status=3, LD_LIBRARY_PATH=""))
+        self.assertIn("use --device sim", self.refused("--device", "cuda", status=3, LD_LIBRARY_PATH=""))
 
 
 if __name__ == "__main__":

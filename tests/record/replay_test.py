@@ -188,9 +188,25 @@ class BadInput(Replay):
 
     def test_options_of_programs(self):
         self.record(REPLAYED, "bounds")
-        for words in (["--set", "N=1"], ["--repeat", "2"], ["--trace", "t.json"], ["--until", "1"]):
+        for words in (["--set", "N=1"], ["--repeat", "2"], ["--trace", "t.json"], ["--until", "1"],
+                      ["--devices", "sim,sim"], ["--function", "scale"], ["--untuned"]):
             self.assertIn(f"{words[0]} is for programs", self.refused("run", self.path, *words))
         self.assertIn("on the simulated GPU", self.refused("run", self.path, "--device", "cuda"))
+
+    def test_commands_of_programs(self):
+        self.record(REPLAYED, "bounds")
+        for words in (["bench", self.path], ["tune", self.path], ["build", self.path, "-o", self.folder / "a.baton"]):
+            self.assertIn(f"{self.path} is a record, not a program; baton run", self.refused(*words))
+
+    def test_a_folder_without_a_manifest(self):
+        (self.path).mkdir()
+        self.assertIn("it has no record.json", self.refused("run", self.path))
+
+    def test_a_device_that_does_not_exist(self):
+        for command in (["exec"], ["record", "-o", self.path]):
+            error = self.refused(*command, "--device", "sim:sm75", "--", "true")
+            self.assertIn('unknown device "sim:sm75"; did you mean "sim:sm80"?', error)
+        self.assertFalse(self.path.exists())
 
     def test_a_record_without_launches(self):
         self.record("true")

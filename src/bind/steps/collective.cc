@@ -52,7 +52,7 @@ void check_side(const PlannedCollective& step, const BoundBuffer& buffer, std::i
       step.count || step.from == step.to ? count <= left / parts : count * parts == left;
   if (count >= 0 && fits) return;
   throw error(ErrorCode::kInvalidInput,
-              "the {} takes {}{} elements of {} from element {} on, which has {} there{}",
+              "the {} takes {}{} elements of {} from element {} on, and there are {}{}",
               step.facts().name, parts == 1 ? "" : std::to_string(parts) + " times ", count,
               buffer.definition->name, offset, left,
               step.count ? "" : "; sizes must fit unless count is given");
@@ -113,7 +113,7 @@ PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
   const BoundBuffer& from = buffers[step.from];
   const BoundBuffer& to = buffers[step.to];
   PlannedCollective::Values values;
-  // The world has seen to it that these are small.
+  // The world has checked that these are small.
   values.rank = static_cast<std::int32_t>(step.rank->evaluate(slots));
   values.ranks = static_cast<std::int32_t>(step.ranks->evaluate(slots));
   values.peer = static_cast<std::int32_t>(peer_of(step, slots, values.ranks));

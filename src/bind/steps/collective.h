@@ -23,7 +23,7 @@ struct PlannedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   ReduceOp op = ReduceOp::kSum;
   DType dtype = DType::kF32;
-  std::uint32_t from = 0, to = 0;  // one buffer where the kind does not move elements
+  std::uint32_t from = 0, to = 0;  // the same buffer unless the kind has two
   std::optional<BoundExpression> from_offset, to_offset, count, peer;  // in elements
   std::optional<BoundExpression> rank, ranks;                          // symbols
 
@@ -39,16 +39,16 @@ bool uses_slot(const PlannedCollective& step, std::size_t slot);
 PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
                                    const BufferTable& buffers);
 
-// What a rank reads and writes of the two buffers, in bytes. Both are 0 where there is nothing to
-// do: one rank alone, no elements, or a message to nobody.
+// The bytes that a rank reads and writes of the two buffers. Both are 0 if the step does nothing:
+// with one rank alone, no elements, or a message beyond the ranks.
 struct CollectiveBytes {
   std::uint64_t read = 0, written = 0;
 };
 CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective::Values& values);
-// Whether it is a copy inside of the device.
+// Whether it is a copy inside the device.
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values);
 
-// "sum of 1024 f32": what all ranks must have alike.
+// "sum of 1024 f32": must be equal on all ranks.
 std::string content_text(const PlannedCollective& step, const PlannedCollective::Values& values);
 
 }  // namespace baton::bind

@@ -58,6 +58,7 @@ static void look_at_kernel(const baton_kernel* kernel) {
   CHECK(info.max_threads == 1024);
   CHECK(info.max_dynamic_shared > 48 * 1024);
   CHECK(info.waits == 0);
+  CHECK(info.polls == 0);
   CHECK(info.required_block[0] == 0);
   OK(baton_kernel_param(kernel, 0, &param));
   CHECK(param.kind == BATON_PARAM_POINTER && param.size_bytes == 8 && param.offset == 0);

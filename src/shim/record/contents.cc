@@ -37,7 +37,7 @@ struct HostRows {
   std::uint64_t slices = 1, slice = 0;
 };
 
-// Whether an address that may be of either is the host's.
+// Whether an address is memory of the host.
 bool is_host(std::uint64_t address) {
   static const auto ask =
       real<CUresult(void*, CUpointer_attribute, CUdeviceptr)>("cuPointerGetAttribute");
@@ -125,7 +125,7 @@ ContentsFile& contents_file() {
   return file;
 }
 
-// From memory that may not be the program's: then the system refuses, as the driver will.
+// The memory may not belong to the program: then the system refuses, as the driver will.
 bool write_at(int file, std::uint64_t offset, const char* bytes, std::uint64_t size) {
   while (size != 0) {
     const ssize_t done = pwrite(file, bytes, std::min<std::uint64_t>(size, std::uint64_t{1} << 30),

@@ -1,6 +1,6 @@
 #pragma once
 
-// What copies bring from the host.
+// The bytes that copies read from the host.
 
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace baton::recorder {
 
-// Notes, in front of a copy's call, what its words do not tell: the structure that they point to,
-// and with BATON_RECORD_CONTENTS the bytes of the host that it copies.
+// Records, before a copy's call, the structure that its words point to, and with
+// BATON_RECORD_CONTENTS the bytes that it reads from the host.
 void note_copy(record::CopyShape shape, std::span<const std::uint64_t> words);
 
 }  // namespace baton::recorder

@@ -1,6 +1,6 @@
 #pragma once
 
-// What calls add to graphs that are built without a capture.
+// The nodes and edges that calls add to graphs without a capture.
 
 #include <cstdint>
 #include <span>
@@ -24,7 +24,7 @@ enum class NodeCall : std::uint8_t {
 };
 NodeCall node_call(std::string_view symbol);
 
-// Notes, in front of the call, what its words point to.
+// Records, before the call, the structures that its words point to.
 void note_node(NodeCall call, std::span<const std::uint64_t> words);
 
 }  // namespace baton::recorder

@@ -1,5 +1,5 @@
-// Hooks of the functions that make tensor maps. What is in a map is the driver's secret: the record
-// has what it was made from.
+// Hooks of the functions that make tensor maps. The layout of a map is not documented, so the
+// record has the arguments that it was made from.
 
 #include <cuda.h>
 

@@ -5,12 +5,14 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "baton/error.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/driver.h"
 #include "sim/api/entry.h"
+#include "sim/engine/memory/address.h"
 
 namespace baton::sim {
 namespace {
@@ -84,7 +86,13 @@ std::optional<int> simulated_ordinal(std::string_view name) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failed != std::errc() || end != text.data() + text.size() || number < 1) return std::nullopt;
   const SimDevice* const device = SimDevice::further(*found, number);
-  if (device == nullptr) return std::nullopt;
+  if (device == nullptr) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "there is no room for the device sim:{}: a process has at most {} simulated devices, "
+        "of which {} are the first ones of their kinds; name fewer of them",
+        name, kMaxOrdinal, profiles().size());
+  }
   return device->ordinal();
 }
 

@@ -17,7 +17,7 @@ namespace {
 // Memory of no device: a library's facts are looked up in a module that is placed here, so that
 // they are known before any context is made.
 DeviceMemory& facts_memory() {
-  static auto& memory = *new DeviceMemory(kMaxOrdinal, std::uint64_t{1} << 40);
+  static auto& memory = *new DeviceMemory(kMaxOrdinal, kConstantBit);
   return memory;
 }
 

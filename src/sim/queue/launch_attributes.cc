@@ -112,8 +112,8 @@ void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Contex
   require(value.nvlinkUtilCentricScheduling <= 1, CUDA_ERROR_INVALID_VALUE);
 }
 
-// All that a launch takes, with the values that an H200 takes (driver 580.159). An older device
-// refuses what it has not.
+// All attributes of launches, with the values that an H200 accepts (driver 580.159). An older
+// device refuses attributes that it lacks.
 constexpr LaunchAttributeRow kLaunchAttributeRows[] = {
     {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
     {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},

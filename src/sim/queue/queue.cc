@@ -253,14 +253,14 @@ void DeviceQueue::advance(Lock& lock) {
   });
   CUresult fault = result;
   for (const Running& running : ended) {
-    // Those that keep going take the grid for one that ended.
+    // Queues that keep going treat the grid as ended.
     const bool ends_alone = settings().keep_going || running.command->notes->options.keep_going;
     if (fault == CUDA_SUCCESS && !ends_alone) fault = running.grid->fault();
   }
   if (!ended.empty()) slices_ = 0;
 
   lock.lock();
-  // What waits for a faulted grid must not run: the queue fails before the command is done.
+  // Work that waits for a faulted grid must not run: the queue fails before the command completes.
   if (fault != CUDA_SUCCESS) fail(lock, fault);
   for (const Running& running : ended) {
     if (running.command->counted) *running.command->counted += running.grid->counters();

@@ -6,7 +6,7 @@ namespace baton::sim {
 
 // The device's address space. Addresses are less than 2^47, as a GPU's are, so that programs may
 // keep marks of their own in the bits above. Bits 44 and up say what an address means:
-//   1  global memory: bits 41-43 the device's ordinal, bit 40 set for constants, below that bytes.
+//   1  global memory: bits 40-43 the device's ordinal, bit 39 set for constants, below that bytes.
 //      The .const address of a constant is its distance from the first one of its module, less than
 //      4 GiB
 //   2  shared memory: the low 32 bits are the .shared address, of which bits 24-31 are the rank of
@@ -24,9 +24,9 @@ inline constexpr std::uint64_t kCodeWindow = 0x6000'0000'0000;
 inline constexpr unsigned kWindowShift = 44;
 inline constexpr unsigned kRankShift = 24;
 inline constexpr unsigned kRankBits = 8;
-inline constexpr unsigned kOrdinalShift = 41;
-inline constexpr std::uint64_t kConstantBit = std::uint64_t{1} << 40;
-inline constexpr int kMaxOrdinal = 7;
+inline constexpr unsigned kOrdinalShift = 40;
+inline constexpr std::uint64_t kConstantBit = std::uint64_t{1} << (kOrdinalShift - 1);
+inline constexpr int kMaxOrdinal = 15;
 
 constexpr unsigned window_of(std::uint64_t address) {
   return static_cast<unsigned>(address >> kWindowShift);

@@ -221,7 +221,7 @@ TEST(DeviceMemory, RefusesWhatTheHostCannotMap) {
 // In a process of its own, whose memory ends soon: small allocations come from the heap.
 TEST(DeviceMemoryDeathTest, RefusesWhatTheHeapCannotHold) {
   const auto exhaust = [] {
-    DeviceMemory memory(0, std::uint64_t{1} << 40);
+    DeviceMemory memory(0, kConstantBit);
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     rlimit limit{};
