@@ -257,7 +257,7 @@ class World(Case):
                               "--schedules compares runs of one rank, and this run has 2")
 
     def test_a_count_beyond_the_buffer(self):
-        self.program.write_text(SUM.replace('op = "sum"', 'op = "sum", count = 9'))
+        self.program.write_text(SUM.replace('{ buffer = "x" }', '{ buffer = "x", count = 9 }'))
         self.check(self.baton("run", self.program, "--devices", "sim,sim"), 2,
                    "the all_reduce takes 9 elements of x from element 0 on, and there are 4 (")
 
