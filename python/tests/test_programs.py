@@ -428,6 +428,11 @@ def test_a_program_of_several_ranks_on_one(baton):
     assert np.all(bound(x=np.full(4, 3, np.float32))["y"] == 3)
     with pytest.raises(baton_package.Error, match="that of the world"):
         program.bind(device=baton.target, rank=1)(x=np.ones(4, np.float32))
+    # One rank exchanges nothing, whatever executes collectives.
+    for executor in ("auto", "nccl", "host"):
+        program.bind(device=baton.target, collectives=executor)(x=np.ones(4, np.float32))
+    with pytest.raises(baton_package.Error, match='did you mean "nccl"'):
+        program.bind(device=baton.target, collectives="ncll")(x=np.ones(4, np.float32))
 
 
 def test_memory_in_the_order_of_a_stream(baton):

@@ -22,8 +22,7 @@ struct Offer {
 // Why this rank cannot use NCCL, or null; and NCCL.
 std::optional<Error> own_obstacle(const Device& device, const nccl::Nccl*& nccl) {
   if (device.driver().simulator != nullptr) {
-    return error(ErrorCode::kUnsupported, "NCCL works between GPUs, and {} is simulated",
-                 device.spec());
+    return error(ErrorCode::kUnsupported, "NCCL works between GPUs, and the device is simulated");
   }
   try {
     nccl = &nccl::find_nccl();

@@ -129,7 +129,7 @@ class Nccl(Case):
             _, err = ranks[0].communicate(timeout=60)
             ranks[1].communicate()
             self.assertEqual(ranks[0].returncode, 3, err)
-            self.assertIn("error: rank 1 ended without a word", err)
+            self.assertIn("error: rank 1 ended unexpectedly", err)
 
 
 if __name__ == "__main__":

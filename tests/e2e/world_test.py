@@ -137,7 +137,7 @@ class World(Case):
             self.assertEqual([rank["device"] for rank in json["ranks"]], ["sim:h200", "sim:h200:1"])
             self.assertEqual([step["kind"] for step in json["steps"]], ["launch", "launch", "collective"])
             self.assertEqual(json["collectives"], {
-                "executor": "host", "reason": "NCCL works between GPUs, and sim:h200 is simulated"})
+                "executor": "host", "reason": "NCCL works between GPUs, and the device is simulated"})
             processes = self.run_ranks(PROGRAM, "--expect", "out=out.npy", "--output",
                                        "out=process.npy", "--executor", executor)
             self.check(processes[0], 0)
@@ -233,7 +233,7 @@ class World(Case):
     def test_what_exchanges_contents(self):
         options = ("--devices", "sim,sim", "--collectives")
         self.check(self.baton("run", self.program, *options, "nccl"), 3,
-                   "NCCL works between GPUs, and sim:h200 is simulated")
+                   "NCCL works between GPUs, and the device is simulated")
         result = self.baton("run", self.program, *options, "host")
         self.check(result, 0)
         self.assertIn("collectives  by the host: it was asked for", result.out)
@@ -257,7 +257,7 @@ class World(Case):
                               "--schedules compares runs of one rank, and this run has 2")
 
     def test_a_count_beyond_the_buffer(self):
-        self.program.write_text(SUM.replace('all_reduce = { buffer = "x"', 'all_reduce = { count = 9, buffer = "x"'))
+        self.program.write_text(SUM.replace('{ buffer = "x" }', '{ buffer = "x", count = 9 }'))
         self.check(self.baton("run", self.program, "--devices", "sim,sim"), 2,
                    "the all_reduce takes 9 elements of x from element 0 on, and there are 4 (")
 
