@@ -1,17 +1,40 @@
 #include "play/tape_graph.h"
 
+#include <exception>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "driver/driver.h"
 #include "runtime/context.h"
+#include "runtime/release.h"
 
 namespace baton::play {
 namespace {
 
 // More would take minutes to instantiate, and gigabytes.
 constexpr std::uint64_t kMostNodes = std::uint64_t{1} << 20;
+
+// What `work` enqueues on the stream, as a graph of the caller's. Unlike in Graph::capture, the
+// thread may call what has nothing to do with the stream: at its first calls NCCL connects ranks of
+// one process, for which it lets their devices access each other.
+CUgraph captured_of(const Stream& stream, const std::function<void(const Stream&)>& work) {
+  const driver::Driver& driver = stream.device().driver();
+  BATON_DRIVER_CALL(driver, cuStreamBeginCapture, stream.native(), CU_STREAM_CAPTURE_MODE_RELAXED);
+  std::exception_ptr failure;
+  try {
+    work(stream);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  CUgraph captured = nullptr;
+  const CUresult result = driver.cuStreamEndCapture(stream.native(), &captured);
+  const bool is_whole = !failure && result == CUDA_SUCCESS;
+  if (!is_whole && captured != nullptr) BATON_RELEASE(driver, cuGraphDestroy, captured);
+  if (failure) std::rethrow_exception(failure);
+  driver::check(driver, result, "cuStreamEndCapture");
+  return captured;
+}
 
 }  // namespace
 
@@ -88,16 +111,18 @@ void TapeGraph::add_captured(const std::function<void(const Stream&)>& work,
   }
   begin_node('n', false);
   if (!captured_) captured_.emplace(device);
-  const Graph inner = Graph::capture(*captured_, [&] { work(*captured_); });
+  const ContextGuard guard(device);
+  const CUgraph inner = captured_of(*captured_, work);
   std::vector<CUgraphNode> after;
   for (const GraphEdge& edge : open_) after.push_back(edge.from);
   CUgraphNodeParams params{};
   params.type = CU_GRAPH_NODE_TYPE_GRAPH;
-  params.graph.graph = inner.native();
+  params.graph.graph = inner;
   CUgraphNode node = nullptr;
-  const ContextGuard guard(device);
-  BATON_DRIVER_CALL(driver, cuGraphAddNode, &node, current().native(), after.data(), nullptr,
-                    after.size(), &params);
+  const CUresult result = driver.cuGraphAddNode(&node, current().native(), after.data(), nullptr,
+                                                after.size(), &params);
+  BATON_RELEASE(driver, cuGraphDestroy, inner);  // the node has a copy
+  driver::check(driver, result, "cuGraphAddNode");
   owners_.push_back(std::move(owner));
   end_node(node, false, false);
 }

@@ -227,7 +227,7 @@ class BadInput(Record):
         manifest = self.path / "record.json"
         manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 3'))
         for command in ("check", "inspect"):
-            self.assertIn("is of version 3", self.refused(command, self.path))
+            self.assertIn("has version 3 of the record format", self.refused(command, self.path))
 
     def test_a_file_that_is_cut_off_shows_what_could_be_read(self):
         self.record(CHAIN, "safe", 3000)

@@ -169,9 +169,10 @@ static void tiles(void) {
   memset(&params, 0, sizeof params);
   const cuuint64_t extent = kWords;
   const cuuint32_t box = kWords, step = 1;
+  const cuuint64_t no_stride = 0; /* a dimension has none; drivers refuse NULL all the same */
   for (int k = 0; k < 2; ++k) {
     CHECK(cuTensorMapEncodeTiled(&params.maps[k], CU_TENSOR_MAP_DATA_TYPE_UINT32, 1,
-                                 (void*)(size_t)(k == 0 ? other : x), &extent, NULL, &box, &step,
+                                 (void*)(size_t)(k == 0 ? other : x), &extent, &no_stride, &box, &step,
                                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   }
