@@ -381,7 +381,7 @@ TEST(World, AGraphTakesNoExchangeInsideOfAnIf) {
        })) {
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code(), ErrorCode::kUnsupported);
-    EXPECT_THAT(failure->message(), HasSubstr("take the stream executor"));
+    EXPECT_THAT(failure->message(), HasSubstr("use the stream executor"));
   }
   expect_none(on_ranks(2, [&](const Device& device, const World& world) {
     const Executable executable = ran(text, device, world);
