@@ -53,7 +53,7 @@ class LazyLoadingTest : public testing::Test {
     set_log_callback([this](LogLevel, std::string_view message) {
       if (message.find("is loaded while") != std::string_view::npos) logged_ += message;
     });
-    // What it waits for is there: nothing here stands still.
+    // The value that the kernel waits for is there already, so the kernel ends.
     flag_.memory().fill(1, 4, 1, 0, stream_);
     stream_.synchronize();
   }

@@ -31,7 +31,7 @@ bool is_strong(const ptx::Instruction& i) {
   return i.has("volatile") || i.has("relaxed") || i.has("acquire") || i.has("release");
 }
 
-// Of a copy the space that it writes to is named first.
+// A copy names the space that it writes to first.
 bool copies_out(const ptx::Instruction& i) {
   for (const std::string_view modifier : i.modifiers) {
     if (modifier == "global") return true;

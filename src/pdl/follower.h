@@ -23,8 +23,8 @@ class EarlyThreads {
   virtual bool is_behind(std::uint32_t operation) const = 0;
   // Whether a thread that has executed the operation is behind a wait.
   virtual bool holds(std::uint32_t operation) const = 0;
-  // What the operation computes or loads for every thread that is behind none, as the follower
-  // knows its operands; nothing: there is no telling.
+  // The value that the operation gives each thread that no wait comes before. `follower` knows the
+  // operands. Nothing: the value is not known.
   virtual std::optional<std::uint64_t> value_of(std::uint32_t operation,
                                                 const class Follower& follower) const = 0;
 };
