@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -75,9 +76,10 @@ inline std::string copy(const std::string& from, const std::string& to) {
 }
 
 // What preparing, binding and running it is refused with.
-inline Error refusal(const std::string& text, Bindings bindings = {}, const RunOptions& run = {}) {
+inline Error refusal_on(const std::function<Device()>& open, const std::string& text,
+                        Bindings bindings = {}, const RunOptions& run = {}) {
   try {
-    const Device device = open_device();
+    const Device device = open();
     Executable executable = Executable::prepare(program(text), device);
     executable.bind(std::move(bindings));
     executable.run(run);
@@ -86,6 +88,10 @@ inline Error refusal(const std::string& text, Bindings bindings = {}, const RunO
   }
   ADD_FAILURE() << "was not refused";
   return Error(ErrorCode::kInternal, "");
+}
+
+inline Error refusal(const std::string& text, Bindings bindings = {}, const RunOptions& run = {}) {
+  return refusal_on(open_device, text, std::move(bindings), run);
 }
 
 // Runs the tests on a device that is there.

@@ -77,6 +77,11 @@ Executable ran(const std::string& text, const Device& device, const World& world
   return executable;
 }
 
+// What a simulated rank 0 refuses. These tests run so wherever the others of this room run.
+Error refused(const std::string& text, Bindings bindings) {
+  return refusal_on([] { return device_of(0); }, text, std::move(bindings));
+}
+
 const std::string kWorld = "[world]\n";
 
 std::string step(const std::string& text) {
@@ -280,7 +285,7 @@ TEST(World, RanksOnOtherDevicesAreRefused) {
 TEST(World, ANumberOfRanksIsHeld) {
   std::string text = kSum;
   text.replace(0, kWorld.size(), "[world]\nranks = 2\n");
-  const Error failure = refusal(text, bindings_of(World()));
+  const Error failure = refused(text, bindings_of(World()));
   EXPECT_EQ(
       failure.message(),
       "test.toml takes 2 ranks, and this run has 1; start as many, by --devices or mpirun -n 2, or "
@@ -292,14 +297,14 @@ TEST(World, ANumberOfRanksIsHeld) {
 TEST(World, AProgramWithoutAWorldIsNoneOfSeveralRanks) {
   const std::string text =
       buffer("x", "f32", "[4]", "output") + step("fill = { buffer = \"x\", value = 1 }");
-  const Error failure = refusal(text, bindings_of(World::of_threads(2)[0]));
+  const Error failure = refused(text, bindings_of(World::of_threads(2)[0]));
   EXPECT_THAT(failure.message(), HasSubstr("has no world, and would run 2 times side by side"));
 }
 
 TEST(World, TheWorldDecidesItsSymbols) {
   Bindings bindings = bindings_of(World());
   bindings.symbols = {{"rank", 1}};
-  EXPECT_THAT(refusal(kSum, std::move(bindings)).message(),
+  EXPECT_THAT(refused(kSum, std::move(bindings)).message(),
               HasSubstr("--set: the world sets the symbol rank, which is 0 here; leave it out"));
   Executable executable = ran(kSum, device_of(0), World());
   try {
