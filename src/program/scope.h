@@ -12,7 +12,7 @@
 
 namespace baton {
 
-struct ExpressionCode;
+class ExpressionCode;
 
 // A group inside a group, and so on: at most this many levels.
 inline constexpr std::size_t kMaxGroupDepth = 16;

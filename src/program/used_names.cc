@@ -23,7 +23,7 @@ void warn(const Parts& parts, const std::set<std::string, std::less<>>& used, co
 std::vector<std::string> warnings_about(const ProgramDefinition& program, const UsedNames& used) {
   std::vector<std::string> warnings;
   std::vector<ProgramSymbol> symbols = program.symbols;
-  std::erase_if(symbols, &ProgramSymbol::of_world);
+  std::erase_if(symbols, [](const ProgramSymbol& symbol) { return symbol.of_world; });
   warn(symbols, used.names, "symbol", "used", warnings);
   // A run warns of every output that no step writes.
   std::vector<ProgramBuffer> buffers = program.buffers;

@@ -23,7 +23,7 @@ namespace {
 // The symbols that the world gives values. Those of another program, which became a part of this
 // one, go.
 void add_world_symbols(ProgramDefinition& program) {
-  std::erase_if(program.symbols, &ProgramSymbol::of_world);
+  std::erase_if(program.symbols, [](const ProgramSymbol& symbol) { return symbol.of_world; });
   if (!program.world) return;
   const ProgramWorld& world = *program.world;
   if (world.ranks && (*world.ranks < 1 || *world.ranks > world::kMostRanks)) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "baton/compile.h"
@@ -31,6 +33,7 @@ bool is_source(const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
   return ending == ".cu" || ending == ".cuh" || ending == ".cpp";
 }
+
 // What the PTX of a kernel tells; nothing without PTX.
 struct KernelUse {
   std::vector<image::ParamUse> params;
@@ -45,13 +48,28 @@ KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
   return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
 }
 
+// The elements of CUDA's vector types, such as the "float4" of "float4 const*": "float" has one.
+int vector_width(std::string_view type) {
+  const std::string_view name = type.substr(0, type.find_first_of(" *"));
+  if (name == "__half2" || name == "__nv_bfloat162") return 2;
+  static constexpr std::string_view kElements[] = {"char",      "uchar", "short", "ushort",
+                                                   "int",       "uint",  "long",  "longlong",
+                                                   "ulonglong", "ulong", "float", "double"};
+  if (name.empty() || name.back() < '1' || name.back() > '4') return 1;
+  const std::string_view element = name.substr(0, name.size() - 1);
+  const bool is_vector = std::ranges::find(kElements, element) != std::end(kElements);
+  return is_vector ? name.back() - '0' : 1;
+}
+
 std::string buffer_line(const std::string& name, const ParamFacts& param,
                         const image::ParamUse* use) {
   const std::optional<DType> used = use != nullptr ? use->element : std::nullopt;
   const DType dtype = param.dtype ? *param.dtype : used.value_or(DType::kF32);
   const std::string_view role = role_of(param, use);
-  std::string line = fmt::format("{} = {{ dtype = \"{}\", shape = [@], role = \"{}\"", name,
-                                 to_string(dtype), role);
+  const int width = vector_width(param.type);
+  std::string line =
+      fmt::format("{} = {{ dtype = \"{}\", shape = [@{}], role = \"{}\"", name, to_string(dtype),
+                  width == 1 ? "" : fmt::format(", {}", width), role);
   if (role != "output") line += ", init = \"random\"";
   line += " }  # " + param.type;
   if (!param.dtype) {
@@ -96,7 +114,7 @@ std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
     guess.shared = 0;
     guess.cooperative = false;
     const bool is_new =
-        left.empty() || left.back().block != guess.block || left.back().extent != guess.extent;
+        left.empty() || left.back().block != guess.block || left.back().cover != guess.cover;
     if (is_new) left.push_back(guess);
   }
   return left;

@@ -35,6 +35,8 @@ struct DraftKernel {
   std::vector<std::string> guesses;            // about arguments
   std::vector<LaunchGuess> launches;           // the likeliest first
   LaunchGuess launch;                          // the chosen one
+  std::int64_t elements = 0;                   // N with which it was tried; 0: any
+  std::uint32_t multiple_of = 1;               // which N must be, so that the kernel stays inside
   const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };
 

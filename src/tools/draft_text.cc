@@ -11,9 +11,9 @@ namespace {
 // Guesses for what a call by launch metadata passes.
 constexpr std::uint32_t kDynamicShared = 16384;
 
-constexpr Sides kSides[] = {{1 << 20, {4096, 100}, R"("N")", "16"},
-                            {512, {64, 20}, R"("N", "N")", "16, 16"},
-                            {128, {16, 6}, R"("N", "N", "N")", "16, 16, 16"}};
+const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {100, 4096}, R"("N")", "16"},
+                        {{512, 256}, {100, 300}, R"("N", "N")", "16, 16"},
+                        {{128, 64, 32}, {6, 20}, R"("N", "N", "N")", "16, 16, 16"}};
 
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
@@ -57,7 +57,7 @@ std::string step_of(const DraftKernel& kernel) {
   text += launch_lines(kernel.launch);
   if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
   std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
-  const std::string_view box = sides_of(kernel.launch.extent).box;
+  const std::string_view box = sides_of(kernel.launch.cover.extent).box;
   for (std::size_t at = 0; (at = arguments.find('@', at)) != std::string::npos; at += box.size()) {
     arguments.replace(at, 1, box);
   }
@@ -65,6 +65,20 @@ std::string step_of(const DraftKernel& kernel) {
   if (!kernel.guesses.empty())
     text += fmt::format("  # guess: {}", fmt::join(kernel.guesses, ", "));
   return text + "\n";
+}
+
+// Blocks are powers of two, so the largest number is a multiple of the others.
+std::string requirement_of(const std::vector<DraftKernel>& kernels) {
+  std::uint32_t multiple = 1;
+  std::string names;
+  for (const DraftKernel& kernel : kernels) {
+    if (kernel.multiple_of == 1) continue;
+    multiple = std::max(multiple, kernel.multiple_of);
+    names += (names.empty() ? "" : ", ") + kernel.name;
+  }
+  if (multiple == 1) return "";
+  return fmt::format("require = [\"N % {} == 0\"]  # without bounds of its own: {}\n", multiple,
+                     names);
 }
 
 }  // namespace
@@ -81,11 +95,12 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
       "yours\n"
       "# to check. docs/program-file.md describes this file.\n",
       origin.filename().string());
-  text += fmt::format("name = {}\n\n[symbols]\nN = {}  # guess\n\n[buffers]\n", toml_string(name),
-                      elements);
+  text += fmt::format("name = {}\n", toml_string(name));
+  text += requirement_of(kernels);
+  text += fmt::format("\n[symbols]\nN = {}  # guess\n\n[buffers]\n", elements);
   for (const DraftKernel& kernel : kernels) {
     for (const std::string& line : kernel.buffers)
-      text += with_shape(line, kernel.launch.extent) + "\n";
+      text += with_shape(line, kernel.launch.cover.extent) + "\n";
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));

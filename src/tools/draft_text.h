@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -11,11 +10,13 @@
 
 namespace baton::tools {
 
-// N by the extent of buffers: in the draft, and in trials. Each extent has a trial whose value is
-// smaller than a block and no multiple of a warp, so that the kernel's own bounds count.
+// N by the extent of buffers: in the draft, the first with which a trial ends in time; and in
+// trials. Trials of a line and of a square have 100 elements, which index kernels need, as random
+// integers go to 99. It is smaller than a block and no multiple of a warp, so that the kernel's own
+// bounds count. Their other number is larger than a block, so that the number of blocks counts.
 struct Sides {
-  std::int64_t draft;
-  std::array<std::int64_t, 2> trials;
+  std::vector<std::int64_t> draft;
+  std::vector<std::int64_t> trials;
   std::string_view shape;
   std::string_view box;  // of a tensor map
 };

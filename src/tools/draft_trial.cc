@@ -16,6 +16,8 @@ namespace baton::tools {
 namespace {
 
 constexpr std::chrono::seconds kTrialLimit{20};
+// The time of a run of the draft, which its reader waits for.
+constexpr std::chrono::seconds kDraftLimit{2};
 // The time of all trials of one kernel, after which no further guess is tried.
 constexpr std::chrono::seconds kTrialsLimit{30};
 
@@ -56,7 +58,7 @@ void look_at(const RunReport& report, Trial& trial) {
 
 // A run of the kernel alone with N elements along an axis.
 Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t elements,
-               const std::filesystem::path& origin) {
+               const std::filesystem::path& origin, std::chrono::seconds limit) {
   const std::string text = draft_text(file, {kernel}, "trial", origin, elements,
                                       std::filesystem::absolute(origin).string());
   std::optional<Executable> executable;
@@ -65,7 +67,7 @@ Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t e
     const Device device = Device::open(kDraftDevice);
     executable = Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
     RunOptions options;
-    options.timeout = kTrialLimit;
+    options.timeout = limit;
     executable->run(options);
   } catch (const Error& failure) {
     trial.failure = TrialFailure{failure};
@@ -80,43 +82,95 @@ Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t e
   return trial;
 }
 
-// The same with several values of N.
-Trial try_guess(const KernelFile& file, const DraftKernel& kernel, const LaunchGuess& guess,
-                const std::filesystem::path& origin) {
-  DraftKernel tried = kernel;
-  tried.launch = guess;
+// Tries several values of N, until one fails.
+Trial try_all(const KernelFile& file, const DraftKernel& kernel,
+              const std::vector<std::int64_t>& sides, const std::filesystem::path& origin) {
   Trial trial;
-  for (const std::int64_t elements : sides_of(guess.extent).trials) {
+  for (const std::int64_t elements : sides) {
     const bool unwritten = trial.reads_unwritten;
-    trial = try_with(file, tried, elements, origin);
+    trial = try_with(file, kernel, elements, origin, kTrialLimit);
     trial.reads_unwritten |= unwritten;
     if (trial.failure) break;
   }
   return trial;
 }
 
+// Tries the N of the draft, and smaller ones where a run takes long. Sets the one that is left.
+Trial try_draft(const KernelFile& file, DraftKernel& kernel, const std::filesystem::path& origin) {
+  Trial trial;
+  for (const std::int64_t elements : sides_of(kernel.launch.cover.extent).draft) {
+    trial = try_with(file, kernel, elements, origin, kDraftLimit);
+    kernel.elements = elements;
+    if (!trial.failure || trial.failure->error.code() != ErrorCode::kTimeout) break;
+  }
+  return trial;
+}
+
+class LaunchChoice {
+ public:
+  LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel)
+      : file_(file), origin_(origin), kernel_(kernel) {}
+
+  std::optional<TrialFailure> make() {
+    // A kernel that writes past its buffers with any other N takes multiples of its block. Blocks
+    // that have rows come last: many kernels run with them, and leave elements out.
+    for (const bool are_rows : {false, true}) {
+      for (const bool has_bounds : {true, false}) {
+        if (try_guesses(are_rows, has_bounds)) return std::move(left_);
+      }
+    }
+    kernel_.launch = kernel_.launches.front();
+    kernel_.elements = 0;
+    return std::move(first_);
+  }
+
+ private:
+  // Chooses the first guess that runs to its end; false if there is none. Kernels with bounds of
+  // their own run with any N.
+  bool try_guesses(bool are_rows, bool has_bounds) {
+    std::optional<DraftKernel> second_best;
+    for (const LaunchGuess& guess : kernel_.launches) {
+      if ((guess.cover.blocks == Blocks::kRows) != are_rows) continue;
+      DraftKernel tried = kernel_;
+      tried.launch = guess;
+      tried.multiple_of = has_bounds ? 1 : guess.block[0];
+      Trial trial;
+      if (has_bounds) trial = try_all(file_, tried, sides_of(guess.cover.extent).trials, origin_);
+      // A failure that goes on, such as a race, is of the kernel's code.
+      if (!trial.failure) {
+        const bool unwritten = trial.reads_unwritten;
+        trial = try_draft(file_, tried, origin_);
+        trial.reads_unwritten |= unwritten;
+      }
+      if (trial.breaks_off()) {
+        if (!first_) first_ = std::move(trial.failure);
+      } else if (trial.failure || !trial.reads_unwritten) {
+        kernel_ = std::move(tried);
+        left_ = std::move(trial.failure);
+        return true;
+      } else if (!second_best) {
+        second_best = std::move(tried);
+      }
+      if (std::chrono::steady_clock::now() - begin_ > kTrialsLimit) break;
+    }
+    if (second_best) kernel_ = std::move(*second_best);
+    return second_best.has_value();
+  }
+
+  const KernelFile& file_;
+  const std::filesystem::path& origin_;
+  DraftKernel& kernel_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::optional<TrialFailure> first_;  // of the likeliest guess
+  std::optional<TrialFailure> left_;   // of the chosen one
+};
+
 }  // namespace
 
 std::optional<TrialFailure> choose_launch(const KernelFile& file,
                                           const std::filesystem::path& origin,
                                           DraftKernel& kernel) {
-  const auto begin = std::chrono::steady_clock::now();
-  std::optional<TrialFailure> first;  // of the likeliest guess
-  bool has_second_best = false;
-  for (const LaunchGuess& guess : kernel.launches) {
-    Trial trial = try_guess(file, kernel, guess, origin);
-    if (trial.breaks_off()) {
-      if (!first) first = std::move(trial.failure);
-    } else if (trial.failure || !trial.reads_unwritten) {
-      kernel.launch = guess;
-      return std::move(trial.failure);
-    } else if (!has_second_best) {
-      kernel.launch = guess;
-      has_second_best = true;
-    }
-    if (std::chrono::steady_clock::now() - begin > kTrialsLimit) break;
-  }
-  return has_second_best ? std::nullopt : first;
+  return LaunchChoice(file, origin, kernel).make();
 }
 
 std::string remark_about(const TrialFailure& failure, const std::string& kernel,

@@ -35,18 +35,25 @@ std::vector<Block> blocks_of(const KernelFacts& facts, int axes) {
   return blocks;
 }
 
-std::vector<Extent> extents_of(int axes) {
-  if (axes == 1) return {Extent::kLine, Extent::kSquare};
-  return {axes == 2 ? Extent::kSquare : Extent::kCube};
+// A kernel that knows one axis of blocks may have one, two or three axes of elements.
+std::vector<Cover> covers_of(int axes) {
+  if (axes == 1) {
+    return {{Extent::kLine, Blocks::kTiles},
+            {Extent::kSquare, Blocks::kLine},
+            {Extent::kSquare, Blocks::kRows},
+            {Extent::kCube, Blocks::kRows}};
+  }
+  if (axes == 2) return {{Extent::kSquare, Blocks::kTiles}, {Extent::kCube, Blocks::kRows}};
+  return {{Extent::kCube, Blocks::kTiles}};
 }
 
 std::string grid_of(const LaunchGuess& guess, int axis) {
   const std::uint32_t cluster = guess.cluster[axis];
-  const std::uint32_t divisor = cluster * guess.block[axis];
+  const bool is_row = guess.cover.blocks == Blocks::kRows;
+  const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
   std::string blocks = divisor == 1 ? "N" : fmt::format("ceildiv(N, {})", divisor);
   if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
-  // A kernel that knows one axis covers a square in one line of blocks.
-  if (guess.axes == 1 && guess.extent == Extent::kSquare) blocks += " * N";
+  if (guess.cover.blocks == Blocks::kLine) blocks += " * N";
   if (!guess.cooperative) return blocks;
   return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
 }
@@ -64,10 +71,10 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
   if (facts.required_cluster) common.cluster = *facts.required_cluster;
   std::vector<LaunchGuess> guesses;
   for (const Block& block : blocks_of(facts, thread_axes)) {
-    for (const Extent extent : extents_of(common.axes)) {
+    for (const Cover& cover : covers_of(common.axes)) {
       LaunchGuess guess = common;
       guess.block = block;
-      guess.extent = extent;
+      guess.cover = cover;
       const std::span<const std::uint32_t> shared =
           reached.dynamic_shared ? std::span<const std::uint32_t>(kSharedPerThread) : kNoShared;
       for (const std::uint32_t bytes : shared) {

@@ -13,6 +13,20 @@ namespace baton::tools {
 // The size of a draft's buffers: elements along one axis, of a square, or of a cube.
 enum class Extent : std::uint8_t { kLine, kSquare, kCube };
 
+// How blocks cover it.
+enum class Blocks : std::uint8_t {
+  kTiles,  // along each axis of the grid, so many as N threads need
+  kRows,   // N blocks along each axis, of which each has a row
+  kLine,   // in one line, so many as all elements of a square need
+};
+
+struct Cover {
+  Extent extent = Extent::kLine;
+  Blocks blocks = Blocks::kTiles;
+
+  bool operator==(const Cover&) const = default;
+};
+
 // A guess of how a kernel is launched, as far as its image does not say.
 struct LaunchGuess {
   std::array<std::uint32_t, 3> block = {256, 1, 1};
@@ -21,7 +35,7 @@ struct LaunchGuess {
   bool cooperative = false;
   int axes = 1;  // of the grid: those along which the kernel reads the index of its block
   std::uint32_t shared = 0;  // bytes of dynamic shared memory
-  Extent extent = Extent::kLine;
+  Cover cover;
 
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace baton::tools {
 namespace {
@@ -46,7 +48,7 @@ TEST(LaunchGuess, FactsAreTheSameInAllGuesses) {
   for (const LaunchGuess& guess : launch_guesses(facts, {})) {
     const std::string lines = launch_lines(guess);
     EXPECT_THAT(lines, HasSubstr("block  = [64, 2, 1]  # which the kernel requires"));
-    EXPECT_THAT(lines, HasSubstr("2 * ceildiv(N, 128)"));
+    EXPECT_THAT(lines, HasSubstr("2 * ceildiv(N, "));
     EXPECT_THAT(lines, HasSubstr("min("));
     EXPECT_THAT(lines, HasSubstr("cooperative = true"));
   }
@@ -62,6 +64,16 @@ TEST(LaunchGuess, BlocksStayWithinTheKernelsLimit) {
   EXPECT_THAT(first_lines(facts), HasSubstr("block  = [20]"));
   facts.max_threads = 192;
   EXPECT_THAT(first_lines(facts), HasSubstr("block  = [192]"));
+}
+
+TEST(LaunchGuess, BlocksInALineCoverALineASquareAndItsRows) {
+  std::vector<std::string> grids;
+  for (const LaunchGuess& guess : launch_guesses({}, {})) {
+    if (guess.block[0] == 256) grids.push_back(launch_lines(guess).substr(0, 36));
+  }
+  EXPECT_THAT(grids,
+              testing::ElementsAre(HasSubstr("[\"ceildiv(N, 256)\"]"),
+                                   HasSubstr("[\"ceildiv(N, 256) * N\"]"), HasSubstr("[\"N\"]")));
 }
 
 TEST(LaunchGuess, DynamicSharedMemoryGrows) {

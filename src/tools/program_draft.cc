@@ -46,9 +46,11 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
     kernels.push_back(std::move(kernel));
   }
   // One N for all kernels: the smallest.
-  std::int64_t elements = sides_of(Extent::kLine).draft;
+  std::int64_t elements = sides_of(Extent::kLine).draft.front();
   for (const DraftKernel& kernel : kernels) {
-    elements = std::min(elements, sides_of(kernel.launch.extent).draft);
+    const bool was_tried = kernel.elements != 0;
+    elements = std::min(
+        elements, was_tried ? kernel.elements : sides_of(kernel.launch.cover.extent).draft.front());
   }
   draft.text = draft_text(kernels_of_file, kernels, file.stem().string(), file, elements,
                           kernels_of_file.path);

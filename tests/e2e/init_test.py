@@ -134,6 +134,44 @@ __global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, i
   if (i < n / 2) d[i] = __hmul2(d[i], d[i]);
 }
 """, {"block": [256]}),
+    "row_of_a_block": ("""__global__ void row_of_a_block(const float* x, float* y, const float* s, int rows, int cols) {
+  int r = blockIdx.x;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) y[r * cols + c] = x[r * cols + c] * s[r];
+}
+""", {"block": [256], "grid": ["N"]}),
+    "gather": ("""__global__ void gather(const int* ids, const float* table, float* out, int dim) {
+  int t = blockIdx.x;
+  for (int i = threadIdx.x; i < dim; i += blockDim.x) out[t * dim + i] = table[ids[t] * dim + i];
+}
+""", {"block": [256], "grid": ["N"]}),
+    "two_halves_of_a_row": ("""__global__ void two_halves_of_a_row(float* out, const float* in, const int d) {
+  for (int i = threadIdx.x; i < d; i += blockDim.x)
+    out[blockIdx.x * d + i] = in[blockIdx.x * 2 * d + i] * in[blockIdx.x * 2 * d + d + i];
+}
+""", {"block": [256], "grid": ["N"]}),
+    "rotation": ("""__global__ void rotation(float* q, const float* c, const float* s, int heads, int head_dim) {
+  int token = blockIdx.x, head = blockIdx.y, i = threadIdx.x, half = head_dim / 2;
+  if (i >= half) return;
+  float* p = q + ((size_t)token * heads + head) * head_dim;
+  float a = p[i], b = p[i + half], x = c[token * half + i], y = s[token * half + i];
+  p[i] = a * x - b * y;
+  p[i + half] = b * x + a * y;
+}
+""", {"block": [256], "grid": ["N", "N"]}),
+    "without_bounds": ("""__global__ void without_bounds(float* x, float a) { x[blockIdx.x * blockDim.x + threadIdx.x] *= a; }
+""", {"block": [256], "grid": ["ceildiv(N, 256)"]}),
+    "vectors": ("""__global__ void vectors(const float4* a, float4* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = make_float4(a[i].w, a[i].z, a[i].y, a[i].x);
+}
+""", {"block": [256], "grid": ["ceildiv(N, 256)"]}),
+    "each_block_reads_all": ("""__global__ void each_block_reads_all(const float* x, float* most, int n) {
+  float m = -1e30f;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) m = fmaxf(m, x[i]);
+  for (int o = 16; o; o >>= 1) m = fmaxf(m, __shfl_xor_sync(~0u, m, o));
+  if (threadIdx.x % 32 == 0) atomicMax((int*)&most[0], __float_as_int(m));
+}
+""", {"block": [256], "grid": ["ceildiv(N, 256)"]}),
     "histogram": ("""__global__ void histogram(const unsigned char* data, unsigned* bins, size_t n) {
   __shared__ unsigned local[256];
   for (int b = threadIdx.x; b < 256; b += blockDim.x) local[b] = 0;
@@ -254,9 +292,12 @@ class Init(Case):
                 self.assertEqual(self.ok("init", f"{name}.cu").err, "")
                 step = tomllib.loads((self.folder / f"{name}.toml").read_text())["steps"][0]
                 self.assertEqual({key: step[key] for key in wanted}, wanted)
-                run = self.ok("run", f"{name}.toml", "--set", "N=100", "--strict", "--json").json()
-                self.assertGreater(run["steps"][0]["instructions"], 0)
-                self.assertEqual(run["findings"], [])
+                is_bounded = "require" not in (self.folder / f"{name}.toml").read_text()
+                self.assertEqual(is_bounded, name != "without_bounds")
+                for options in [[], ["--set", "N=100"]] if is_bounded else [[]]:
+                    run = self.ok("run", f"{name}.toml", "--strict", "--json", *options).json()
+                    self.assertGreater(run["steps"][0]["instructions"], 0)
+                    self.assertEqual(run["findings"], [])
 
     def test_a_kernel_that_no_guess_fits(self):
         self.write("k.cu", "__global__ void k(int* p, int n) { p[-1 - n] = 1; }")
