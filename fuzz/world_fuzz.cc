@@ -31,6 +31,7 @@ void check(const PeerFrame& frame) {
       read_failure(frame.payload);
       break;
     case FrameKind::kEnd:
+    case FrameKind::kEndSeen:
       break;
   }
 }

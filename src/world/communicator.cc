@@ -45,18 +45,21 @@ Communicator::~Communicator() {
   {
     std::unique_lock lock(mutex_);
     for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-      if (rank != rank_) queue(peers_[rank], frame_of(FrameKind::kEnd, {}));
+      // Also to ranks that have ended: they wait for nothing, and this one for their answer.
+      if (rank != rank_) peers_[rank].outgoing.push_back(frame_of(FrameKind::kEnd, {}));
     }
     wake();
-    changed_.wait_for(lock, kFarewell, [this] { return is_written(); });
+    changed_.wait_for(lock, kFarewell, [this] { return is_delivered(); });
     closing_ = true;
   }
   wake();
   thread_.join();
 }
 
-bool Communicator::is_written() const {
-  return std::ranges::all_of(peers_, [](const Peer& peer) { return peer.outgoing.empty(); });
+// A connection that is closed with unread bytes may drop what it sent, so each rank answers kEnd.
+bool Communicator::is_delivered() const {
+  return std::ranges::all_of(
+      peers_, [](const Peer& peer) { return peer.link.number() < 0 || peer.knows_end; });
 }
 
 void Communicator::wake() {
@@ -159,6 +162,7 @@ void Communicator::lose(std::uint32_t rank, std::string_view how) {
             last.waits_for ? ", at " + last.step : std::string(),
             own_.waits_for ? fmt::format("; rank {} was at {}", rank_, own_.step) : std::string());
   peers_[rank].has_ended = true;
+  peers_[rank].knows_end = true;
   peers_[rank].outgoing.clear();
   end({rank_, rank, std::move(lost)}, true);
   changed_.notify_all();
@@ -230,7 +234,6 @@ void Communicator::run() {
         peer.outgoing.clear();
       }
     }
-    if (is_written()) changed_.notify_all();
   }
 }
 
@@ -286,6 +289,7 @@ void Communicator::read(std::uint32_t from) {
   } catch (const Error& failure) {
     end({rank_, std::nullopt, failure}, true);
     peer.link = FileDescriptor();
+    changed_.notify_all();
   }
 }
 
@@ -303,6 +307,10 @@ void Communicator::take(std::uint32_t from, PeerFrame frame) {
       break;
     case FrameKind::kEnd:
       peer.has_ended = true;
+      peer.outgoing.push_back(frame_of(FrameKind::kEndSeen, {}));
+      break;
+    case FrameKind::kEndSeen:
+      peer.knows_end = true;
       break;
   }
   changed_.notify_all();

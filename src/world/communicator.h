@@ -31,8 +31,8 @@ class Communicator {
  public:
   // `links`: connections by rank; the entry of this rank has none.
   Communicator(std::uint32_t rank, std::vector<FileDescriptor> links, Patience patience);
-  // Delivers the messages that were sent, then sends kEnd. Stops after some seconds if a rank
-  // receives nothing.
+  // Delivers the messages that were sent, then sends kEnd and waits until every rank has received
+  // it. Stops after some seconds if a rank receives nothing.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -76,6 +76,7 @@ class Communicator {
     Clock::time_point heard;
     Beat beat;               // the last one
     bool has_ended = false;  // it sent kEnd, or its connection ended
+    bool knows_end = false;  // it received this rank's kEnd, or will receive nothing
   };
 
   void run();
@@ -89,7 +90,7 @@ class Communicator {
   void find_deadlock();
   std::optional<std::vector<std::uint32_t>> waiting_cycle() const;
   Beat beat_of(std::uint32_t rank) const;
-  bool is_written() const;
+  bool is_delivered() const;
   void end(RankFailure failure, bool tell);
   void lose(std::uint32_t rank, std::string_view how);
   [[noreturn]] void throw_failure() const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
 #include <thread>
 
 #include "world/exchange.h"
@@ -100,6 +102,38 @@ TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   killer.join();
   EXPECT_EQ(self.failure()->lost, 1u);
   EXPECT_TRUE(self.speaks());
+}
+
+// A connection that is closed too early may drop its last bytes.
+TEST(CommunicatorTest, ARankEndsAfterTheOthersReceivedItsEnd) {
+  auto [own, other] = connected_pair();
+  std::vector<FileDescriptor> links(2);
+  links[1] = std::move(own);
+  std::optional<Communicator> self;
+  self.emplace(0, std::move(links), Patience{});
+  self->send(1, {"a", "a"}, "content");
+  std::atomic<bool> has_ended = false;
+  std::thread ending([&] {
+    self.reset();
+    has_ended = true;
+  });
+  const auto deadline = std::chrono::steady_clock::now() + 5s;
+  FrameReader reader;
+  FrameKind last = FrameKind::kMessage;
+  bool has_message = false;
+  while (last != FrameKind::kEnd) {
+    std::string byte;
+    ASSERT_TRUE(receive_bytes(other, 1, byte, deadline));
+    reader.add(byte);
+    while (const auto frame = reader.next()) {
+      last = frame->kind;
+      has_message |= last == FrameKind::kMessage;
+    }
+  }
+  EXPECT_TRUE(has_message);
+  EXPECT_FALSE(has_ended);
+  EXPECT_TRUE(send_bytes(other, frame_of(FrameKind::kEndSeen, {}), deadline));
+  ending.join();
 }
 
 TEST(CommunicatorTest, TheNextRankSpeaksForALostFirstOne) {

@@ -126,7 +126,7 @@ void FrameReader::read_header() {
   const auto magic = reader.number<std::uint32_t>("the mark");
   const auto kind = reader.number<std::uint32_t>("the kind");
   const auto size = reader.number<std::uint64_t>("the size");
-  if (magic != kFrameMagic || kind > static_cast<std::uint32_t>(FrameKind::kEnd) ||
+  if (magic != kFrameMagic || kind > static_cast<std::uint32_t>(FrameKind::kEndSeen) ||
       size > kMostBytes) {
     throw error(ErrorCode::kInvalidInput,
                 "{} begins with the mark 0x{:08x}, the kind {} and {} bytes: it is not from Baton",

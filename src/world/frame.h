@@ -34,7 +34,13 @@ struct Beat {
   std::vector<std::uint64_t> sent;  // messages that it sent, by rank
 };
 
-enum class FrameKind : std::uint8_t { kMessage, kBeat, kFailure, kEnd };
+enum class FrameKind : std::uint8_t {
+  kMessage,
+  kBeat,
+  kFailure,
+  kEnd,      // the last frame of a rank, but for kEndSeen
+  kEndSeen,  // the answer to kEnd
+};
 
 struct PeerFrame {
   FrameKind kind = FrameKind::kEnd;
