@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ._tools import bench, doctor, inspect, tune
     from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
                           ExpectedOutput, Finding, Occupancy, Parameter, ProgramBuffer, RunReport,
-                          ScheduleDifference, ScheduleRun, StepReport)
+                          ScheduleDifference, ScheduleRun, StepReport, TracedEdge, TraceReport)
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
@@ -44,7 +44,7 @@ _LAZY = {
     "_tools": ("bench", "doctor", "inspect", "tune"),
     "_values": ("AccessCounts", "CheckedLaunch", "CheckReport", "Comparison", "CompletedStep", "Edge",
                 "ExpectedOutput", "Finding", "Occupancy", "Parameter", "ProgramBuffer", "RunReport",
-                "ScheduleDifference", "ScheduleRun", "StepReport"),
+                "ScheduleDifference", "ScheduleRun", "StepReport", "TracedEdge", "TraceReport"),
 }
 
 
@@ -121,7 +121,7 @@ __all__ = [
     "FindingWarning", "Hole", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
     "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
     "ProgramBuilder", "RunReport", "ScheduleDifference", "ScheduleRun", "StepReport", "Stream",
-    "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "capture", "ceildiv",
+    "TimeoutError", "TraceReport", "TracedEdge", "UnsupportedError", "__version__", "array", "bench", "bundle", "capture", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
     "inspect", "load", "load_library", "on", "sign", "stream", "tune", "zeros",
 ]

@@ -87,6 +87,7 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
                      const Device& device, const LoadOptions& options) {
   const Rewrites rewrites(program, device, options);
   assemble_ = options.assemble || needs_registers(program);
+  is_instrumented_ = options.instrument;
   const std::size_t count = definitions.size();
   for (KernelDefinition& definition : definitions) {
     if (options.progress) {

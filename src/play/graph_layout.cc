@@ -6,6 +6,7 @@
 #include "bind/tape_walk.h"
 #include "driver/driver.h"
 #include "play/moves.h"
+#include "play/note_steps.h"
 
 namespace baton::play {
 namespace {
@@ -51,7 +52,8 @@ class Layouter {
     if (launch.form == nullptr) return nothing(at);
     flush_messages();
     if (graph_ != nullptr) {
-      const LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+      LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+      if (context_.records != nullptr) note_step(*context_.records, at, launch, plan);
       graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
     }
     layout_.rows.push_back(at.row);
@@ -62,16 +64,24 @@ class Layouter {
   void add(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
     if (bytes_moved(move, context_.buffers) == 0) return nothing(at);
     flush_messages();
-    if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
+    if (graph_ != nullptr) {
+      note_move(at);
+      add_to(*graph_, move, context_.buffers);
+    }
     added(at);
   }
 
   void add(const bind::RunStep& at, const bind::TapeCollective& collective) {
     if (bytes_moved(collective, context_.buffers) == 0) return nothing(at);
     if (graph_ != nullptr) {
+      note_move(at);
       context_.collectives.add_to(*graph_, *at.step, collective, context_.buffers);
     }
     added(at);
+  }
+
+  void note_move(const bind::RunStep& at) {
+    if (context_.records != nullptr) note_step(*context_.records, at);
   }
 
   // Something else follows messages that were kept to be one group.
