@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -61,7 +62,8 @@ RunOptions traced(std::uint64_t repeat = 1) {
 
 std::vector<Json> events_of(const RunReport& report, const std::string& category) {
   std::vector<Json> found;
-  for (const Json& event : Json::parse(report.trace).at("traceEvents")) {
+  const Json trace = Json::parse(report.trace);
+  for (const Json& event : trace.at("traceEvents")) {
     if (event.value("cat", "") == category) found.push_back(event);
   }
   return found;
@@ -157,6 +159,48 @@ TEST_P(TracedChain, ComputesTheSameAndNotesEveryBlock) {
 INSTANTIATE_TEST_SUITE_P(, TracedChain,
                          Combine(Values(ExecutorKind::kStream, ExecutorKind::kGraph),
                                  Values(PdlMode::kAuto, PdlMode::kOff)));
+
+// Records are memory of their own: no order of the work makes a race of them.
+TEST_F(TracedRunTest, NoScheduleFindsARace) {
+  if (!is_simulated(open_device())) GTEST_SKIP() << "schedules are the simulated GPU's";
+  Executable plain = prepare(kChain, ExecutorKind::kStream, false);
+  plain.run();
+  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    Executable executable = prepare(kChain, executor, true);
+    for (const char* text : {"late", "early", "reverse", "random:1", "random:2"}) {
+      RunOptions options = traced();
+      options.schedule = parse_schedule(text);
+      options.races = Races::kGlobal;
+      const RunReport& report = executable.run(options);
+      EXPECT_THAT(report.findings, IsEmpty()) << text;
+      EXPECT_EQ(report.traced->blocks, 18u * 4) << text;
+      EXPECT_EQ(executable.output("z").bytes, plain.output("z").bytes) << text;
+      expect_ordered(report);
+    }
+  }
+}
+
+// A launch behind a full edge begins, and one behind a programmatic edge ends its wait, when the
+// one before has ended.
+TEST_F(TracedRunTest, TimesFollowTheOrderOfTheRun) {
+  if (!is_simulated(open_device())) GTEST_SKIP() << "schedules are the simulated GPU's";
+  Executable executable = prepare(kChain, ExecutorKind::kStream, true);
+  RunOptions options = traced();
+  options.schedule = parse_schedule("early");
+  const RunReport& report = executable.run(options);
+  const std::vector<Json> launches = events_of(report, "launch");
+  std::size_t early = 0;
+  for (const Json& wait : events_of(report, "wait")) {
+    const auto step = wait.at("args").at("step").get<std::size_t>();
+    if (step == 0 || !launches[step].at("args").at("dependent").get<bool>()) continue;
+    ++early;
+    EXPECT_GE(end_of(wait), end_of(launches[step - 1]) - 0.05) << wait;
+  }
+  EXPECT_GT(early, 0u);
+  EXPECT_TRUE(std::ranges::any_of(report.traced->edges, [](const TracedEdge& edge) {
+    return edge.early != 0 && edge.overlap_seconds > 0;
+  }));
+}
 
 TEST_F(TracedRunTest, HasATableByEdge) {
   Executable executable = prepare(kChain, ExecutorKind::kStream, true);
