@@ -274,6 +274,90 @@ TEST_F(TracedRunTest, ShowsMovesBetweenTheirNeighbours) {
   }
 }
 
+std::string traced_kernel(const std::string& name) {
+  return "[kernels." + name + "]\nptx = \"traced.ptx\"\nentry = \"" + name + "\"\n";
+}
+
+// Launch bounds, dynamic shared memory, clusters and cooperative launches stay what they are.
+TEST_F(TracedRunTest, KeepsHowKernelsAreLaunched) {
+  const std::string text =
+      buffer("a", "u32", "[256]", "output") + buffer("b", "u32", "[8]", "output") +
+      buffer("c", "u32", "[8]", "output") + traced_kernel("reverse") + traced_kernel("meet") +
+      traced_kernel("spins") +
+      "[[steps]]\nlaunch = \"meet\"\ngrid = [8]\nblock = [32]\ncluster = [4]\nargs = [\"b\"]\n"
+      "[[steps]]\nlaunch = \"reverse\"\ngrid = [4]\nblock = [64]\nshared = 256\nargs = [\"a\"]\n"
+      "[[steps]]\nlaunch = \"spins\"\ngrid = [8]\nblock = [1]\ncooperative = true\n"
+      "args = [\"c\", 100]\n";
+  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    Executable plain = prepare(text, executor, false);
+    plain.run();
+    Executable instrumented = prepare(text, executor, true);
+    const RunReport& report = instrumented.run(traced());
+    EXPECT_THAT(report.findings, IsEmpty());
+    EXPECT_EQ(report.traced->blocks, 8u + 4 + 8);
+    for (const char* output : {"a", "b", "c"}) {
+      EXPECT_EQ(instrumented.output(output).bytes, plain.output(output).bytes) << output;
+    }
+    EXPECT_EQ(values<std::uint32_t>(instrumented.output("a"))[0], 63u);
+    EXPECT_EQ(values<std::uint32_t>(instrumented.output("b"))[6], 2u);
+    for (std::size_t k = 0; k < report.steps.size(); ++k) {
+      EXPECT_EQ(report.steps[k].shared, plain.report().steps[k].shared);
+      EXPECT_EQ(report.steps[k].attributes.size(), plain.report().steps[k].attributes.size());
+    }
+    const LoadedProgram &was = plain.loaded(), &is = instrumented.loaded();
+    for (const char* name : {"reverse", "meet", "spins"}) {
+      const KernelFacts before = was.module(name).kernel(name).facts();
+      const KernelFacts after = is.module(name).kernel(name).facts();
+      EXPECT_EQ(before.max_threads, after.max_threads);
+      EXPECT_EQ(before.min_blocks, after.min_blocks);
+      EXPECT_EQ(before.static_shared, after.static_shared);
+      EXPECT_EQ(before.waits, after.waits);
+      EXPECT_EQ(before.triggers, after.triggers);
+      EXPECT_EQ(before.params->size(), after.params->size());
+    }
+  }
+}
+
+// Two blocks that leave one barrier trigger at one time, whatever their multiprocessors.
+TEST_F(TracedRunTest, ClocksOfAGpuAreAligned) {
+  if (is_simulated(open_device())) GTEST_SKIP() << "the simulated GPU has one clock";
+  const std::string text = buffer("b", "u32", "[64]", "output") + traced_kernel("meet") +
+                           "[[steps]]\nlaunch = \"meet\"\ngrid = [64]\nblock = [32]\n"
+                           "cluster = [2]\nargs = [\"b\"]\n";
+  Executable executable = prepare(text, ExecutorKind::kStream, true);
+  const RunReport& report = executable.run(traced(3));
+  EXPECT_THAT(report.traced->remarks, IsEmpty());
+  std::map<int, std::vector<std::pair<int, Json>>> tracks;
+  for (const Json& bar : events_of(report, "block")) {
+    tracks[bar.at("tid")].emplace_back(bar.at("args").at("index").at(0), bar);
+  }
+  std::map<int, std::vector<double>> by_cluster;
+  for (const Json& event : events_of(report, "trigger")) {
+    if (event.at("pid") == 1) continue;
+    for (const auto& [block, bar] : tracks[event.at("tid")]) {
+      if (begin_of(bar) > begin_of(event) || end_of(bar) < begin_of(event)) continue;
+      by_cluster[block / 2].push_back(begin_of(event));
+    }
+  }
+  ASSERT_THAT(by_cluster, SizeIs(32));
+  for (const auto& [cluster, times] : by_cluster) {
+    ASSERT_THAT(times, SizeIs(2)) << cluster;
+    EXPECT_NEAR(times[0], times[1], 0.05) << cluster;
+  }
+}
+
+// The trace of one long launch lasts as long as events around it say.
+TEST_F(TracedRunTest, TimesOfAGpuAreThoseOfItsEvents) {
+  if (is_simulated(open_device())) GTEST_SKIP() << "simulated time counts instructions";
+  const std::string text = buffer("c", "u32", "[8]", "output") + traced_kernel("spins") +
+                           "[[steps]]\nlaunch = \"spins\"\ngrid = [8]\nblock = [1]\n"
+                           "args = [\"c\", 20000000]\n";
+  Executable executable = prepare(text, ExecutorKind::kGraph, true);
+  const RunReport& report = executable.run(traced(3));
+  EXPECT_NEAR(report.traced->seconds, report.run_seconds.back(),
+              0.01 * report.run_seconds.back());
+}
+
 TEST_F(TracedRunTest, NamesWhatIsNotTraced) {
   const std::string options = "options = [\"-maxrregcount=64\"]\n";
   const std::string text =
