@@ -53,7 +53,9 @@ class Layouter {
     flush_messages();
     if (graph_ != nullptr) {
       LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
-      if (context_.records != nullptr) note_step(*context_.records, at, launch, plan);
+      if (context_.records != nullptr) {
+        note_step(*context_.records, at, launch, plan, loops_ != 0);
+      }
       graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
     }
     layout_.rows.push_back(at.row);
@@ -109,6 +111,7 @@ class Layouter {
     const bool is_loop = condition.group->test.is_loop();
     if (times == 0) {
       flush_messages();
+      if (is_loop) ++loops_;
       if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
       if (graph_ != nullptr) {
         graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
@@ -124,6 +127,7 @@ class Layouter {
     if (times > 1) --copies_;
     if (graph_ != nullptr) graph_->end_condition(*tests_, context_.buffers);
     --depth_;
+    if (is_loop) --loops_;
     mark_if_due();
     return false;
   }
@@ -192,6 +196,7 @@ class Layouter {
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
   std::size_t depth_ = 0;     // conditions around the step
+  std::size_t loops_ = 0;     // of these, loops
   std::size_t branches_ = 0;  // parallels around the step
   std::size_t copies_ = 0;    // of these, those whose steps were laid out before
 };

@@ -31,7 +31,7 @@ std::string move_name(StepReport::Kind kind) {
 }  // namespace
 
 void note_step(trace::LaunchRecords& records, const bind::RunStep& at,
-               const bind::TapeLaunch& launch, LaunchPlan& plan) {
+               const bind::TapeLaunch& launch, LaunchPlan& plan, bool is_repeated) {
   const LaunchConfig& config = plan.config();
   const KernelFacts& facts = plan.kernel().facts();
   trace::NotedStep step;
@@ -45,6 +45,10 @@ void note_step(trace::LaunchRecords& records, const bind::RunStep& at,
   step.grid = extent_of(config.grid);
   step.block = extent_of(config.block);
   step.shared = config.shared;
+  if (is_repeated) {
+    plan.set_records(0);
+    return records.add_repeated(std::move(step), facts.traced);
+  }
   plan.set_records(records.add(std::move(step), facts.traced));
 }
 

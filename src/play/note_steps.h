@@ -6,8 +6,9 @@
 namespace baton::play {
 
 // Notes a launch of a traced run, and gives the plan that sends it the address of its records.
+// `is_repeated`: the device executes it any number of times.
 void note_step(trace::LaunchRecords& records, const bind::RunStep& at,
-               const bind::TapeLaunch& launch, LaunchPlan& plan);
+               const bind::TapeLaunch& launch, LaunchPlan& plan, bool is_repeated = false);
 // Notes a copy, a fill or a collective.
 void note_step(trace::LaunchRecords& records, const bind::RunStep& at);
 

@@ -386,6 +386,9 @@ trace::LaunchRecords* BoundProgram::records() {
   if (!records_ || records_->blocks() < blocks) {
     records_.reset();
     records_.emplace(state_->device, blocks);
+    // Runs that nobody traces write there too.
+    records_->clear(stream_);
+    stream_.synchronize();
   }
   records_of_ = binding_;
   return &*records_;

@@ -15,10 +15,6 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // What the trace does not show, or not exactly.
 std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
                                     const trace::LaunchRecords& records,
@@ -31,15 +27,20 @@ std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
     }
   }
   if (records.crowded_out() != 0) {
-    remarks.push_back(fmt::format("{} had no place: {} blocks are recorded",
-                                  plural(records.crowded_out(), "further launch") +
-                                      (records.crowded_out() == 1 ? "" : "es"),
-                                  records.blocks()));
+    remarks.push_back(fmt::format("there is place for the records of {} blocks, and {} of the "
+                                  "launches had none left",
+                                  records.blocks(), records.crowded_out()));
+  }
+  if (records.repeated() != 0) {
+    remarks.push_back(fmt::format(
+        "the steps of a while are not traced in a graph, where one node executes all its "
+        "iterations ({} of the launches); the stream executor traces each iteration",
+        records.repeated()));
   }
   if (timeline.unfinished != 0) {
     remarks.push_back(fmt::format(
-        "{} did not note an end: there is no time after the last event of such a block",
-        plural(timeline.unfinished, "block")));
+        "{} of the blocks did not note an end: for the timeline each ends with its last event",
+        timeline.unfinished));
   }
   if (!timeline.by_clocks) {
     remarks.push_back(fmt::format(

@@ -274,6 +274,31 @@ TEST_F(TracedRunTest, ShowsMovesBetweenTheirNeighbours) {
   }
 }
 
+// A while that runs twice: the host tests it between the iterations of a stream.
+TEST_F(TracedRunTest, TracesIterationsThatTheHostStarts) {
+  const std::string text =
+      buffer("go", "i32", "[1]", "inout", "ones") + buffer("n", "u32", "[1]", "output", "zeros") +
+      kernel("count_calls") + kernel("add") +
+      "[[steps]]\nlaunch = \"count_calls\"\ngrid = [1]\nblock = [1]\nargs = [\"n\"]\n"
+      "[[steps]]\nwhile = { buffer = \"go\", at_most = 4 }\nsteps = [\n"
+      "{ launch = \"add\", grid = [1], block = [1], args = [\"go\", -1, 1] } ]\n";
+  Executable on_host = prepare(text, ExecutorKind::kStream, true);
+  const RunReport& report = on_host.run(traced());
+  EXPECT_EQ(report.traced->launches, 2u);
+  EXPECT_THAT(report.traced->remarks, IsEmpty());
+  Executable on_device = prepare(text, ExecutorKind::kGraph, true);
+  try {
+    on_device.run();
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kUnsupported) throw;
+    GTEST_SKIP() << failure.message();
+  }
+  const RunReport& in_graph = on_device.run(traced());
+  EXPECT_EQ(in_graph.traced->launches, 1u);
+  ASSERT_THAT(in_graph.traced->remarks, SizeIs(1));
+  EXPECT_THAT(in_graph.traced->remarks[0], HasSubstr("the stream executor traces each iteration"));
+}
+
 std::string traced_kernel(const std::string& name) {
   return "[kernels." + name + "]\nptx = \"traced.ptx\"\nentry = \"" + name + "\"\n";
 }

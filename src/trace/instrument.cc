@@ -74,11 +74,10 @@ std::string entry_record() {
 }
 
 // One lane of those that come here together takes the maximum of the clock and what others noted.
-std::string event_record(std::size_t clock, bool complement, std::size_t time) {
+std::string event_record(std::size_t clock, std::size_t time = 0) {
   std::string text(kRegisters);
   if (time != 0) text += "mov.u64 %baton_trace_t, %globaltimer; ";
   text += "mov.u64 %baton_trace_c, %clock64; ";
-  if (complement) text += "not.b64 %baton_trace_c, %baton_trace_c; ";
   text +=
       "activemask.b32 %baton_trace_r; mov.u32 %baton_trace_q, %lanemask_lt; "
       "and.b32 %baton_trace_r, %baton_trace_r, %baton_trace_q; "
@@ -124,8 +123,7 @@ class KernelEditor {
   }
 
   static std::string exit_record() {
-    return event_record(offsetof(BlockRecord, exit_clock), false,
-                        offsetof(BlockRecord, exit_time));
+    return event_record(offsetof(BlockRecord, exit_clock), offsetof(BlockRecord, exit_time));
   }
 
   void insert(std::size_t at, std::string text) { edits.push_back({at, 0, std::move(text)}); }
@@ -149,10 +147,10 @@ class KernelEditor {
 
   void edit(const Instruction& i) {
     if (is_wait(i)) {
-      once(i, "waited", event_record(offsetof(BlockRecord, wait_begin_clock), false, 0),
-           event_record(offsetof(BlockRecord, wait_end_clock_complement), true, 0));
+      once(i, "waited", event_record(offsetof(BlockRecord, wait_begin_clock)),
+           event_record(offsetof(BlockRecord, wait_end_clock)));
     } else if (is_trigger(i)) {
-      once(i, "triggered", "", event_record(offsetof(BlockRecord, trigger_clock), false, 0));
+      once(i, "triggered", "", event_record(offsetof(BlockRecord, trigger_clock)));
     } else if (is_end(i)) {
       const std::string skip = skipped(i);
       insert(ptx::begin_of(module_, i), guard_of(i, skip) + exit_record());

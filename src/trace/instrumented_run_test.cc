@@ -192,13 +192,12 @@ void expect_true(const Ran& ran) {
     ASSERT_NE(record.exit_clock, 0u);
     EXPECT_LE(record.entry_clock, record.exit_clock);
     EXPECT_EQ(record.wait_begin_clock != 0, (flags & kWaited) != 0);
-    EXPECT_EQ(record.wait_end_clock_complement != 0, (flags & kWaited) != 0);
+    EXPECT_EQ(record.wait_end_clock != 0, (flags & kWaited) != 0);
     EXPECT_EQ(record.trigger_clock != 0, (flags & kTriggered) != 0);
     if ((flags & kWaited) != 0) {
       EXPECT_LE(record.entry_clock, record.wait_begin_clock);
-      EXPECT_LE(record.wait_begin_clock, record.exit_clock);
-      EXPECT_LE(record.entry_clock, ~record.wait_end_clock_complement);
-      EXPECT_LE(~record.wait_end_clock_complement, record.exit_clock);
+      EXPECT_LE(record.wait_begin_clock, record.wait_end_clock);
+      EXPECT_LE(record.wait_end_clock, record.exit_clock);
     }
     if ((flags & kTriggered) != 0) {
       EXPECT_LE(record.entry_clock, record.trigger_clock);

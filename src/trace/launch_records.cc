@@ -10,7 +10,7 @@ LaunchRecords::LaunchRecords(const Device& device, std::uint64_t blocks)
 
 void LaunchRecords::begin() {
   steps_.clear();
-  used_ = crowded_out_ = 0;
+  used_ = crowded_out_ = repeated_ = 0;
 }
 
 DeviceAddress LaunchRecords::add(NotedStep launch, bool is_instrumented) {
@@ -24,6 +24,11 @@ DeviceAddress LaunchRecords::add(NotedStep launch, bool is_instrumented) {
   }
   steps_.push_back(std::move(launch));
   return address;
+}
+
+void LaunchRecords::add_repeated(NotedStep launch, bool is_instrumented) {
+  if (is_instrumented) ++repeated_;
+  add(std::move(launch), false);
 }
 
 void LaunchRecords::add_move(std::uint64_t number, std::string kind) {

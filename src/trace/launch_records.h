@@ -47,6 +47,9 @@ class LaunchRecords {
   // Notes a launch, and returns the address of its records; 0 for a kernel that is not instrumented
   // and where no place is left.
   DeviceAddress add(NotedStep launch, bool is_instrumented);
+  // Notes a launch that a device executes any number of times, as in a loop of a graph: its
+  // executions would write to one place, and mix.
+  void add_repeated(NotedStep launch, bool is_instrumented);
   void add_move(std::uint64_t number, std::string kind);
 
   // Enqueues that nothing was recorded.
@@ -57,6 +60,8 @@ class LaunchRecords {
   const std::vector<NotedStep>& steps() const { return steps_; }
   // Launches of instrumented kernels that had no place.
   std::uint64_t crowded_out() const { return crowded_out_; }
+  // Launches of instrumented kernels that are repeated by the device.
+  std::uint64_t repeated() const { return repeated_; }
 
  private:
   std::uint64_t blocks_;
@@ -64,6 +69,7 @@ class LaunchRecords {
   std::vector<NotedStep> steps_;
   std::uint64_t used_ = 0;
   std::uint64_t crowded_out_ = 0;
+  std::uint64_t repeated_ = 0;
 };
 
 }  // namespace baton::trace

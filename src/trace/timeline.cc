@@ -15,14 +15,23 @@ std::uint32_t multiprocessor_of(const BlockRecord& record) {
   return static_cast<std::uint32_t>(record.place - 1);
 }
 
-// How far the time by the clock at a block's entry is outside of the step that the device's time
-// had then, in nanoseconds.
-double disagreement_of(const BlockRecord& record, const SmClocks& clocks) {
-  const auto time = clocks.time_of(multiprocessor_of(record), record.entry_clock);
-  if (!time) return std::numeric_limits<double>::infinity();
-  const double late = *time - static_cast<double>(record.entry_time);
+// How far the time by a block's clock is outside of the step that the device's time had then, in
+// nanoseconds.
+double disagreement_of(std::uint32_t multiprocessor, std::uint64_t clock, std::uint64_t time,
+                       const SmClocks& clocks) {
+  const auto by_clock = clocks.time_of(multiprocessor, clock);
+  if (!by_clock) return std::numeric_limits<double>::infinity();
+  const double late = *by_clock - static_cast<double>(time);
   const auto step = static_cast<double>(clocks.step());
   return late < 0 ? -late : std::max(late - step, 0.0);
+}
+
+// At the begin of a block, and at its end.
+double disagreement_of(const BlockRecord& record, const SmClocks& clocks) {
+  const std::uint32_t sm = multiprocessor_of(record);
+  const double begin = disagreement_of(sm, record.entry_clock, record.entry_time, clocks);
+  if (record.exit_clock == 0) return begin;
+  return std::max(begin, disagreement_of(sm, record.exit_clock, record.exit_time, clocks));
 }
 
 // Times of one block's events in nanoseconds.
@@ -49,11 +58,9 @@ class Reader {
       target = std::max(time_of(record, clock), block.begin);
       last = std::max(last, target);
     };
-    if (record.wait_begin_clock != 0 && record.wait_end_clock_complement != 0) {
+    if (record.wait_begin_clock != 0 && record.wait_end_clock != 0) {
       event(block.wait_begin, record.wait_begin_clock);
-      event(block.wait_end, ~record.wait_end_clock_complement);
-      // Warps of different parts may wait at different times: then the block as a whole does not.
-      block.wait_end = std::max(block.wait_end, block.wait_begin);
+      event(block.wait_end, record.wait_end_clock);
     }
     if (record.trigger_clock != 0) event(block.trigger, record.trigger_clock);
     block.end = last;

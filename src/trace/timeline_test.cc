@@ -52,7 +52,7 @@ BlockRecord record(std::uint32_t sm, std::uint64_t begin, std::uint64_t end,
   out.entry_time = begin / 32 * 32;
   out.entry_clock = clock_at(begin, ahead);
   if (wait_begin != 0) out.wait_begin_clock = clock_at(wait_begin, ahead);
-  if (wait_end != 0) out.wait_end_clock_complement = ~clock_at(wait_end, ahead);
+  if (wait_end != 0) out.wait_end_clock = clock_at(wait_end, ahead);
   if (trigger != 0) out.trigger_clock = clock_at(trigger, ahead);
   out.exit_clock = clock_at(end, ahead);
   out.exit_time = end / 32 * 32;
@@ -96,6 +96,7 @@ TEST(RunTimeline, HasTheEventsOfEachBlock) {
 TEST(RunTimeline, PlacesBlocksByTheTimeWhereClocksChanged) {
   std::vector<BlockRecord> records = {record(0, 10'000, 20'000), record(0, 40'000, 44'000)};
   records[1].entry_time += 5000;
+  records[1].exit_time += 5000;
   const std::vector<NotedStep> steps = {launch(0, 0, 2)};
   const RunTimeline timeline = read_timeline(steps, records, two_clocks());
   EXPECT_FALSE(timeline.by_clocks);
