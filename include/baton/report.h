@@ -99,6 +99,12 @@ struct NonFiniteReport {
   std::int64_t count = 0;           // such elements of the buffer that the step wrote
 };
 
+// A change that may make an edge cheaper.
+struct EdgeAdvice {
+  std::string text;    // a sentence
+  double seconds = 0;  // of a run, that it may save at most
+};
+
 // The cost of the edge between two launches in a traced run. All times but the idle one are means
 // over the executions.
 struct TracedEdge {
@@ -114,6 +120,7 @@ struct TracedEdge {
   // Time of multiprocessors in which none of their blocks worked, summed over them and over all
   // executions. A block in its wait does not work.
   double idle_sm_seconds = 0;
+  std::vector<EdgeAdvice> advice;  // what may save most is first
 };
 
 // A run that was traced by instrumented kernels (LoadOptions::instrument).

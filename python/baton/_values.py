@@ -241,6 +241,14 @@ class ScheduleRun:
 
 
 @dataclass(frozen=True)
+class EdgeAdvice:
+    """A change that may make an edge cheaper."""
+
+    text: str
+    seconds: float  # of a run, that it may save at most
+
+
+@dataclass(frozen=True)
 class TracedEdge:
     """The cost of the edge between two launches in a traced run: means over its executions, and
     the sum of the idle time."""
@@ -256,6 +264,7 @@ class TracedEdge:
     wait_seconds: float  # mean over the later launch's blocks
     tail_seconds: float  # from the median of the earlier launch's ends of blocks to the last
     idle_sm_seconds: float  # in which no block of an SM worked
+    advice: tuple[EdgeAdvice, ...]  # what may save most is first
 
 
 @dataclass(frozen=True)

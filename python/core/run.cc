@@ -37,7 +37,11 @@ Ref traced_of(const std::optional<TraceReport>& traced) {
                      to_python(edge.to_kernel), to_python(edge.executions), to_python(edge.early),
                      to_python(edge.overlap_seconds), to_python(edge.gap_seconds),
                      to_python(edge.wait_seconds), to_python(edge.tail_seconds),
-                     to_python(edge.idle_sm_seconds));
+                     to_python(edge.idle_sm_seconds),
+                     tuple_of(edge.advice, [](const EdgeAdvice& advice) {
+                       return call_python("_values", "EdgeAdvice", to_python(advice.text),
+                                          to_python(advice.seconds));
+                     }));
                }),
       traced->costliest ? to_python(std::uint64_t{*traced->costliest}) : none(),
       to_python(traced->seconds), to_python(std::uint64_t{traced->multiprocessors}),

@@ -245,7 +245,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   const RunReport& report = executable.report();
   show_collectives(report, output);
   show_steps(report, executable.edges(), output);
-  show_traced(report, executable.modules(), output);
+  show_traced(report, executable.modules(), tools::is_simulated(device), output);
   if (command.find_non_finite) show_non_finite(report, output);
   if (seen) seen->finish(output);
   rank.finish(executable, output);

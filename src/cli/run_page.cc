@@ -259,7 +259,10 @@ std::string traced_html(const PageJson& result) {
          {seconds_text(edge.at("tail_seconds")), "r"},
          {format_duration(idle), "r"},
          {is_worst ? pill("costs most", "bad")
-                   : fmt::format("{:.0f} %", all > 0 ? 100 * idle / all : 0.0)}});
+                   : fmt::format("{:.0f} %", all > 0 ? 100 * idle / all : 0.0)},
+         {escaped(list_of(edge, "advice").empty() ? ""
+                                                  : text_of(edge.at("advice").at(0), "text")),
+          "w"}});
   }
   std::string html = "<h2>What the edges cost</h2>\n";
   if (!rows.empty()) {
@@ -270,7 +273,8 @@ std::string traced_html(const PageJson& result) {
                         {"wait", "r"},
                         {"tail", "r"},
                         {"idle SM time", "r"},
-                        {"of all"}},
+                        {"of all"},
+                        {"what may help"}},
                        rows);
   }
   for (const PageJson& remark : list_of(*trace, "remarks")) {

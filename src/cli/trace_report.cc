@@ -20,6 +20,7 @@ using KernelModule = Executable::KernelModule;
 
 // More rows than this are not read.
 constexpr std::size_t kMostEdges = 30;
+constexpr std::size_t kMostAdvice = 8;
 
 double share_of(const TracedEdge& edge, const TraceReport& traced) {
   return traced.idle_sm_seconds > 0 ? edge.idle_sm_seconds / traced.idle_sm_seconds : 0;
@@ -28,6 +29,10 @@ double share_of(const TracedEdge& edge, const TraceReport& traced) {
 TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& modules) {
   TraceJson edges = TraceJson::array(), kernels = TraceJson::array();
   for (const TracedEdge& edge : traced.edges) {
+    TraceJson advice = TraceJson::array();
+    for (const EdgeAdvice& each : edge.advice) {
+      advice.push_back({{"text", each.text}, {"seconds", each.seconds}});
+    }
     edges.push_back({{"from", edge.from},
                      {"to", edge.to},
                      {"from_kernel", edge.from_kernel},
@@ -38,7 +43,8 @@ TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& mo
                      {"gap_seconds", edge.gap_seconds},
                      {"wait_seconds", edge.wait_seconds},
                      {"tail_seconds", edge.tail_seconds},
-                     {"idle_sm_seconds", edge.idle_sm_seconds}});
+                     {"idle_sm_seconds", edge.idle_sm_seconds},
+                     {"advice", advice}});
   }
   for (const KernelModule& module : modules) {
     for (const KernelTrace& kernel : module.traces) {
@@ -96,10 +102,33 @@ void show_edges(const TraceReport& traced, Output& output) {
   }
 }
 
+// What may save most, of all edges.
+void show_advice(const TraceReport& traced, Output& output) {
+  struct Row {
+    const TracedEdge* edge;
+    const EdgeAdvice* advice;
+  };
+  std::vector<Row> rows;
+  for (const TracedEdge& edge : traced.edges) {
+    for (const EdgeAdvice& advice : edge.advice) rows.push_back({&edge, &advice});
+  }
+  if (rows.empty()) return;
+  std::ranges::stable_sort(rows, std::greater(), [](const Row& row) { return row.advice->seconds; });
+  if (rows.size() > kMostAdvice) rows.resize(kMostAdvice);
+  using enum Table::Align;
+  Table table({{"edge"}, {"may save", kRight}, {"by"}});
+  for (const Row& row : rows) {
+    table.add({fmt::format("{} -> {}", printable(row.edge->from_kernel),
+                           printable(row.edge->to_kernel)),
+               format_duration(row.advice->seconds), printable(row.advice->text)});
+  }
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
 }  // namespace
 
 void show_traced(const RunReport& report, const std::vector<Executable::KernelModule>& modules,
-                 Output& output) {
+                 bool is_simulated, Output& output) {
   if (!report.traced) return;
   const TraceReport& traced = *report.traced;
   output.result()["trace"] = json_of(traced, modules);
@@ -116,6 +145,7 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
                 printable(edge.from_kernel), printable(edge.to_kernel),
                 format_duration(edge.idle_sm_seconds), 100 * share_of(edge, traced));
   }
+  show_advice(traced, output);
   for (const KernelModule& module : modules) {
     for (const KernelTrace& kernel : module.traces) {
       if (!kernel.registers || !kernel.registers_before) continue;
@@ -123,6 +153,9 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
       output.line("instrumented, {} has {} registers and not {}", printable(kernel.kernel),
                   *kernel.registers, *kernel.registers_before);
     }
+  }
+  if (is_simulated) {
+    output.line("times of the simulated GPU count instructions, and say nothing about a GPU");
   }
   for (const std::string& remark : traced.remarks) output.line("{}", printable(remark));
 }

@@ -512,7 +512,7 @@ void BoundProgram::play(const RunOptions& options) {
                           (!traced || state_->device.driver().simulator != nullptr);
       player_->play({target(stream_), steps_, run_log, watch, progress.steps_done, events,
                      options.steps_apart, observer && run == 0 ? &*observer : nullptr});
-      if (traced) traced->finish(*tape_, tags_, state_->kernels, report);
+      if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();
       if (run == 0) {
         outputs = memory_.download(stream_, options.results);

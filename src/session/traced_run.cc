@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "session/edge_advice.h"
 #include "trace/edge_costs.h"
 #include "trace/timeline.h"
 #include "trace/timeline_json.h"
@@ -63,7 +64,8 @@ TracedRun::TracedRun(const Device& device, const Stream& stream, trace::LaunchRe
 }
 
 TraceReport TracedRun::report_of(const trace::RunTimeline& timeline, const Names& names,
-                                 const bind::Tape& tape, const load::KernelSet& kernels) const {
+                                 const bind::Tape& tape, const load::KernelSet& kernels,
+                                 std::span<const EdgeReport> edges) const {
   TraceReport out;
   out.seconds = timeline.end * kMicrosecond;
   out.multiprocessors = device_.limits().multiprocessors;
@@ -99,6 +101,11 @@ TraceReport TracedRun::report_of(const trace::RunTimeline& timeline, const Names
     edge.wait_seconds = cost.wait * kMicrosecond;
     edge.tail_seconds = cost.tail * kMicrosecond;
     edge.idle_sm_seconds = has_order ? cost.idle * kMicrosecond : 0;
+    const auto judged = std::ranges::find_if(edges, [&](const EdgeReport& report) {
+      return report.from == cost.from && report.to == cost.to;
+    });
+    edge.advice = advise(cost, judged == edges.end() ? nullptr : &*judged, edge.from_kernel,
+                         edge.to_kernel);
   }
   const auto costliest = std::ranges::max_element(out.edges, {}, &TracedEdge::idle_sm_seconds);
   if (costliest != out.edges.end() && costliest->idle_sm_seconds > 0) {
@@ -108,7 +115,8 @@ TraceReport TracedRun::report_of(const trace::RunTimeline& timeline, const Names
 }
 
 void TracedRun::finish(bind::Tape& tape, const play::LaunchTags& tags,
-                       const load::KernelSet& kernels, RunReport& report) {
+                       const load::KernelSet& kernels, std::span<const EdgeReport> edges,
+                       RunReport& report) {
   const std::vector<trace::BlockRecord> records = records_.read(stream_);
   const trace::ClockEdges after = trace::read_clock_edges(device_, stream_);
   const double ghz = device_.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e-6;
@@ -122,7 +130,7 @@ void TracedRun::finish(bind::Tape& tape, const play::LaunchTags& tags,
   }
   report.trace =
       trace::timeline_json(timeline, names, device_.limits().multiprocessors);
-  report.traced = report_of(timeline, names, tape, kernels);
+  report.traced = report_of(timeline, names, tape, kernels, edges);
 }
 
 }  // namespace baton

@@ -30,10 +30,12 @@ double median_end(const TimedStep& step) {
   return *middle;
 }
 
-double mean_wait(const TimedStep& step) {
+// Of `time(block)` over the blocks, where those that do not wait count as 0.
+template <typename Time>
+double mean_of_waiting(const TimedStep& step, Time time) {
   double sum = 0;
   for (const TimedBlock& block : step.blocks) {
-    if (block.waited()) sum += block.wait_end - block.wait_begin;
+    if (block.waited()) sum += time(block);
   }
   return sum / static_cast<double>(step.blocks.size());
 }
@@ -52,7 +54,10 @@ class Counter {
     out_.capacity = timeline_.end * static_cast<double>(places_.size());
     for (EdgeCost& edge : out_.edges) {
       const auto count = static_cast<double>(edge.executions);
-      for (double* mean : {&edge.overlap, &edge.gap, &edge.wait, &edge.tail}) *mean /= count;
+      for (double* mean : {&edge.overlap, &edge.gap, &edge.wait, &edge.early_work, &edge.tail}) {
+        *mean /= count;
+      }
+      if (edge.triggered != 0) edge.lead /= static_cast<double>(edge.triggered);
     }
     return std::move(out_);
   }
@@ -104,7 +109,14 @@ class Counter {
     if (after.step->early) ++edge.early;
     edge.overlap += std::max(before.end - after.begin, 0.0);
     edge.gap += std::max(after.begin - before.end, 0.0);
-    edge.wait += mean_wait(after);
+    edge.wait += mean_of_waiting(
+        after, [](const TimedBlock& block) { return block.wait_end - block.wait_begin; });
+    edge.early_work += mean_of_waiting(
+        after, [](const TimedBlock& block) { return block.wait_begin - block.begin; });
+    if (before.trigger >= 0) {
+      ++edge.triggered;
+      edge.lead += before.end - before.trigger;
+    }
     edge.tail += before.end - median_end(before);
   }
 

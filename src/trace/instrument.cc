@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -243,25 +244,43 @@ std::unordered_set<std::string_view> used_names(const ptx::ParsedModule& module)
   return names;
 }
 
-// Why the records of the kernel would not be whole, or empty.
-std::string unseen_events(const ptx::Function& kernel, image::PtxReach& reach) {
-  const image::Reached reached = reach.from(kernel);
-  if (reached.is_open) return "it calls a function that its PTX does not show";
-  for (const ptx::Function* function : reached.called) {
-    const ptx::FlatFunction body(*function);
-    for (const ptx::FlatInstruction& flat : body.instructions()) {
-      const Instruction& i = *flat.instruction;
-      const std::string_view does = is_wait(i)               ? "waits"
-                                    : is_trigger(i)          ? "triggers"
-                                    : i.opcode == "exit"     ? "exits"
-                                                             : "";
+// What the functions of a module do that records would miss. Each is read once.
+class CalledEvents {
+ public:
+  explicit CalledEvents(const ptx::ParsedModule& module) : reach_(module) {}
+
+  // Why the records of the kernel would not be whole, or empty.
+  std::string missed_by(const ptx::Function& kernel) {
+    const image::Reached reached = reach_.from(kernel);
+    if (reached.is_open) return "it calls a function that its PTX does not show";
+    for (const ptx::Function* function : reached.called) {
+      const std::string_view does = event_of(*function);
       if (does.empty()) continue;
       return fmt::format("it calls {}, which {}, and only what a kernel does itself is noted",
                          function->name, does);
     }
+    return "";
   }
-  return "";
-}
+
+ private:
+  std::string_view event_of(const ptx::Function& function) {
+    const auto [found, is_new] = events_.try_emplace(&function);
+    if (!is_new) return found->second;
+    const ptx::FlatFunction body(function);
+    for (const ptx::FlatInstruction& flat : body.instructions()) {
+      const Instruction& i = *flat.instruction;
+      found->second = is_wait(i)           ? "waits"
+                      : is_trigger(i)      ? "triggers"
+                      : i.opcode == "exit" ? "exits"
+                                           : "";
+      if (!found->second.empty()) break;
+    }
+    return found->second;
+  }
+
+  image::PtxReach reach_;
+  std::unordered_map<const ptx::Function*, std::string_view> events_;
+};
 
 // What `step` gives, or why the text that it reads is not PTX.
 template <typename Step>
@@ -284,7 +303,7 @@ Instrumented instrument(const std::shared_ptr<const ptx::ParsedModule>& module) 
     used = used_names(*module);
     return std::string();
   });
-  image::PtxReach reach(*module);
+  CalledEvents called(*module);
   std::vector<TextEdit> edits;
   for (const ptx::Function* kernel : module->entries()) {
     InstrumentedKernel& result = out.kernels.emplace_back();
@@ -295,7 +314,7 @@ Instrumented instrument(const std::shared_ptr<const ptx::ParsedModule>& module) 
       if (module->address_size() != 64) return "its PTX has addresses of 32 bits";
       if (!kernel->has_body) return "its PTX has no body";
       if (used.contains(kernel->name)) return "its PTX uses its name elsewhere";
-      std::string unseen = unseen_events(*kernel, reach);
+      std::string unseen = called.missed_by(*kernel);
       if (!unseen.empty()) return unseen;
       KernelEditor editor(*module, *kernel);
       edits.insert(edits.end(), editor.edits.begin(), editor.edits.end());
