@@ -21,6 +21,7 @@ using KernelModule = Executable::KernelModule;
 // More rows than this are not read.
 constexpr std::size_t kMostEdges = 30;
 constexpr std::size_t kMostAdvice = 8;
+constexpr std::size_t kLongestAdvice = 300;
 
 double share_of(const TracedEdge& edge, const TraceReport& traced) {
   return traced.idle_sm_seconds > 0 ? edge.idle_sm_seconds / traced.idle_sm_seconds : 0;
@@ -120,7 +121,7 @@ void show_advice(const TraceReport& traced, Output& output) {
   for (const Row& row : rows) {
     table.add({fmt::format("{} -> {}", printable(row.edge->from_kernel),
                            printable(row.edge->to_kernel)),
-               format_duration(row.advice->seconds), printable(row.advice->text)});
+               format_duration(row.advice->seconds), printable(row.advice->text, kLongestAdvice)});
   }
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }

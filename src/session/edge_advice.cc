@@ -27,25 +27,22 @@ class Adviser {
     const bool has_no_room = edge != nullptr && edge->room && edge->room->beside == 0;
     if (cost_.triggered == 0) {
       add(cost_.gap + cost_.tail,
-          fmt::format("{} never triggers, so that {} starts when all its blocks have ended: a "
-                      "trigger behind its loads (--rewrite loads) lets it start before",
-                      from_, to_));
+          fmt::format("{} never triggers: give it a trigger behind its loads (--rewrite loads)",
+                      from_));
     } else if (has_no_room) {
       add(cost_.gap + cost_.tail,
-          fmt::format("no block of {} fits beside the blocks of {}: less of {} in either makes "
-                      "room",
-                      to_, from_, edge->room->limit));
+          fmt::format("no block of {} fits beside those of {}: use less of {} in either", to_,
+                      from_, edge->room->limit));
     } else if (cost_.lead < cost_.tail) {
       add(cost_.tail - cost_.lead,
-          fmt::format("the last block of {} triggers {:.1f} us before its end, and half of its "
-                      "blocks have ended {:.1f} us before: an earlier trigger lets {} have their "
-                      "places",
-                      from_, cost_.lead, cost_.tail, to_));
+          fmt::format("{} triggers {:.1f} us before its end, when half of its blocks are done for "
+                      "{:.1f} us: trigger earlier",
+                      from_, cost_.lead, std::max(cost_.tail - cost_.lead, 0.0)));
     }
     if (cost_.wait > cost_.early_work) {
       add(cost_.wait - cost_.early_work,
-          fmt::format("blocks of {} wait for {:.1f} us and work for {:.1f} us before: loads of "
-                      "what no launch writes may come before the wait",
+          fmt::format("{} waits for {:.1f} us after {:.1f} us of work: load weights before the "
+                      "wait",
                       to_, cost_.wait, cost_.early_work));
     }
   }
@@ -83,8 +80,7 @@ class Adviser {
   }
 
   std::string no_wait() const {
-    return fmt::format("{} never waits: with a wait before what it shares with other launches "
-                       "(--rewrite loads adds it, and a trigger) it may start early",
+    return fmt::format("{} never waits: give it a wait (--rewrite loads adds it, and a trigger)",
                        to_);
   }
 

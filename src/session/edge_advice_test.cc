@@ -83,7 +83,7 @@ TEST(EdgeAdvice, AsksForAnEarlierTrigger) {
   cost.lead = 0.25;
   const auto advice = of(cost, proven());
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_THAT(advice[0].text, HasSubstr("triggers 0.2 us before its end"));
+  EXPECT_THAT(advice[0].text, HasSubstr("triggers 0.2 us before its end, when half of its blocks are done for 0.8 us"));
   EXPECT_DOUBLE_EQ(advice[0].seconds, 3e-6);
   cost.lead = 2;
   EXPECT_THAT(of(cost, proven()), IsEmpty());
@@ -97,7 +97,7 @@ TEST(EdgeAdvice, AsksForRoom) {
   edge.room = EarlyRoom{2, 0, 1, "registers"};
   const auto advice = of(cost, edge);
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_THAT(advice[0].text, HasSubstr("less of registers in either"));
+  EXPECT_THAT(advice[0].text, HasSubstr("use less of registers in either"));
   edge.room->beside = 1;
   EXPECT_THAT(of(cost, edge), IsEmpty());
 }
@@ -110,7 +110,7 @@ TEST(EdgeAdvice, AsksForWorkBeforeTheWait) {
   cost.early_work = 1;
   const auto advice = of(cost, proven());
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_THAT(advice[0].text, HasSubstr("wait for 4.0 us and work for 1.0 us"));
+  EXPECT_THAT(advice[0].text, HasSubstr("waits for 4.0 us after 1.0 us of work"));
   EXPECT_DOUBLE_EQ(advice[0].seconds, 4 * 3e-6);
 }
 
