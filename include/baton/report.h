@@ -111,12 +111,12 @@ struct TracedEdge {
   std::uint32_t from = 0, to = 0;  // launches of the program
   std::string from_kernel, to_kernel;
   std::uint64_t executions = 0;
-  std::uint64_t early = 0;      // executions whose later launch might start early
-  double overlap_seconds = 0;   // from the begin of the later launch to the end of the earlier one
-  double gap_seconds = 0;       // from the end of the earlier launch to the begin of the later one
-  double wait_seconds = 0;      // in the wait, mean over the later launch's blocks
-  double tail_seconds = 0;      // from the median of the ends of the earlier launch's blocks to the
-                                // last one
+  std::uint64_t early = 0;     // executions whose later launch might start early
+  double overlap_seconds = 0;  // from the begin of the later launch to the end of the earlier one
+  double gap_seconds = 0;      // from the end of the earlier launch to the begin of the later one
+  double wait_seconds = 0;     // in the wait, mean over the later launch's blocks
+  double tail_seconds = 0;     // from the median of the ends of the earlier launch's blocks to the
+                               // last one
   // Time of multiprocessors in which none of their blocks worked, summed over them and over all
   // executions. A block in its wait does not work.
   double idle_sm_seconds = 0;

@@ -31,17 +31,17 @@ Ref traced_of(const std::optional<TraceReport>& traced) {
       "_values", "TraceReport",
       tuple_of(traced->edges,
                [](const TracedEdge& edge) {
-                 return call_python(
-                     "_values", "TracedEdge", to_python(std::uint64_t{edge.from}),
-                     to_python(std::uint64_t{edge.to}), to_python(edge.from_kernel),
-                     to_python(edge.to_kernel), to_python(edge.executions), to_python(edge.early),
-                     to_python(edge.overlap_seconds), to_python(edge.gap_seconds),
-                     to_python(edge.wait_seconds), to_python(edge.tail_seconds),
-                     to_python(edge.idle_sm_seconds),
-                     tuple_of(edge.advice, [](const EdgeAdvice& advice) {
-                       return call_python("_values", "EdgeAdvice", to_python(advice.text),
-                                          to_python(advice.seconds));
-                     }));
+                 return call_python("_values", "TracedEdge", to_python(std::uint64_t{edge.from}),
+                                    to_python(std::uint64_t{edge.to}), to_python(edge.from_kernel),
+                                    to_python(edge.to_kernel), to_python(edge.executions),
+                                    to_python(edge.early), to_python(edge.overlap_seconds),
+                                    to_python(edge.gap_seconds), to_python(edge.wait_seconds),
+                                    to_python(edge.tail_seconds), to_python(edge.idle_sm_seconds),
+                                    tuple_of(edge.advice, [](const EdgeAdvice& advice) {
+                                      return call_python("_values", "EdgeAdvice",
+                                                         to_python(advice.text),
+                                                         to_python(advice.seconds));
+                                    }));
                }),
       traced->costliest ? to_python(std::uint64_t{*traced->costliest}) : none(),
       to_python(traced->seconds), to_python(std::uint64_t{traced->multiprocessors}),

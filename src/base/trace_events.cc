@@ -30,7 +30,8 @@ void TraceEvents::name_process(std::uint32_t process, std::string_view name) {
   separate();
   json_ += fmt::format(
       "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"args\":{{\"name\":{1}}}}},\n"
-      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"args\":{{\"sort_index\":{0}}}}}",
+      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"args\":{{\"sort_index\":{0}}}}"
+      "}",
       process, quoted_json(name));
 }
 
@@ -74,7 +75,8 @@ void TraceEvents::arrow(std::string_view category, std::string_view name, const 
   const auto end = [&](std::string_view phase, const Track& track, double at) {
     separate();
     json_ += fmt::format(
-        "{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f}}}",
+        "{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f}}"
+        "}",
         phase, category, quoted_json(name), arrows_, track.process, track.thread, at);
   };
   end("s", from, from_at);
@@ -84,9 +86,9 @@ void TraceEvents::arrow(std::string_view category, std::string_view name, const 
 void TraceEvents::counter(std::uint32_t process, std::string_view name, double at,
                           std::uint64_t value) {
   separate();
-  json_ += fmt::format(
-      "{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":{:.3f},\"args\":{{\"count\":{}}}}}",
-      quoted_json(name), process, at, value);
+  json_ +=
+      fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":{:.3f},\"args\":{{\"count\":{}}}}}",
+                  quoted_json(name), process, at, value);
 }
 
 std::string TraceEvents::finish(std::uint64_t dropped, std::string_view more) && {

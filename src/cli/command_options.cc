@@ -136,7 +136,8 @@ Options run_options() {
          "Write a timeline; on a GPU, kernels are instrumented for it, and edges are compared",
          &Raw::trace, kFile},
         {"--trace-by", "WHAT",
-         "device: the simulated GPU's own timeline (its default); kernels: instrumented kernels, on "
+         "device: the simulated GPU's own timeline (its default); kernels: instrumented kernels, "
+         "on "
          "any device",
          &Raw::trace_by, words("device kernels")},
         {"--verbose", "", "List the steps also if a kernel faulted", &Raw::verbose},

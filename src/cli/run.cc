@@ -98,10 +98,11 @@ baton::RunOptions schedule_options(const RunCommand& command, const std::atomic<
 bool traces_by_kernels(const RunCommand& command, const Device& device) {
   const bool has_own = tools::is_simulated(device);
   if (command.trace_by == TraceSource::kDevice && !has_own) {
-    throw error(ErrorCode::kInvalidInput,
-                "--trace-by device needs the simulated GPU, the device is {}; leave it out, or take "
-                "--trace-by kernels",
-                device.name());
+    throw error(
+        ErrorCode::kInvalidInput,
+        "--trace-by device needs the simulated GPU, the device is {}; leave it out, or take "
+        "--trace-by kernels",
+        device.name());
   }
   return command.trace_by.value_or(has_own ? TraceSource::kDevice : TraceSource::kKernels) ==
          TraceSource::kKernels;

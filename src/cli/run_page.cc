@@ -260,8 +260,7 @@ std::string traced_html(const PageJson& result) {
          {format_duration(idle), "r"},
          {is_worst ? pill("costs most", "bad")
                    : fmt::format("{:.0f} %", all > 0 ? 100 * idle / all : 0.0)},
-         {escaped(list_of(edge, "advice").empty() ? ""
-                                                  : text_of(edge.at("advice").at(0), "text")),
+         {escaped(list_of(edge, "advice").empty() ? "" : text_of(edge.at("advice").at(0), "text")),
           "w"}});
   }
   std::string html = "<h2>What the edges cost</h2>\n";

@@ -32,8 +32,8 @@ struct Stay {
 };
 
 struct Stays {
-  std::vector<Stay> all;                         // by their begin
-  std::map<std::uint64_t, std::string> rows;     // by process: "SM 3"
+  std::vector<Stay> all;                      // by their begin
+  std::map<std::uint64_t, std::string> rows;  // by process: "SM 3"
 };
 
 Stays stays_of(const SmJson& events) {
@@ -73,9 +73,9 @@ Stays stays_of(const SmJson& events) {
 }
 
 std::string title_of(const Stay& stay, const std::string& row) {
-  std::string title = fmt::format("{} on {}: {} block{}, {}", stay.name, row, stay.blocks,
-                                  stay.blocks == 1 ? "" : "s",
-                                  format_duration((stay.end - stay.begin) * 1e-6));
+  std::string title =
+      fmt::format("{} on {}: {} block{}, {}", stay.name, row, stay.blocks,
+                  stay.blocks == 1 ? "" : "s", format_duration((stay.end - stay.begin) * 1e-6));
   if (stay.waits()) {
     title += fmt::format(", of which it waits {}",
                          format_duration((stay.wait_end - stay.wait_begin) * 1e-6));

@@ -49,11 +49,11 @@ TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& mo
   }
   for (const KernelModule& module : modules) {
     for (const KernelTrace& kernel : module.traces) {
-      kernels.push_back({{"kernel", kernel.kernel},
-                         {"obstacle", kernel.obstacle.empty() ? TraceJson()
-                                                              : TraceJson(kernel.obstacle)},
-                         {"registers_before", or_null(kernel.registers_before)},
-                         {"registers", or_null(kernel.registers)}});
+      kernels.push_back(
+          {{"kernel", kernel.kernel},
+           {"obstacle", kernel.obstacle.empty() ? TraceJson() : TraceJson(kernel.obstacle)},
+           {"registers_before", or_null(kernel.registers_before)},
+           {"registers", or_null(kernel.registers)}});
     }
   }
   return {{"seconds", traced.seconds},
@@ -73,9 +73,8 @@ void show_edges(const TraceReport& traced, Output& output) {
   std::vector<std::size_t> order(traced.edges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (order.size() > kMostEdges) {
-    std::ranges::stable_sort(order, std::greater(), [&](std::size_t k) {
-      return traced.edges[k].idle_sm_seconds;
-    });
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t k) { return traced.edges[k].idle_sm_seconds; });
     order.resize(kMostEdges);
   }
   using enum Table::Align;
@@ -114,14 +113,15 @@ void show_advice(const TraceReport& traced, Output& output) {
     for (const EdgeAdvice& advice : edge.advice) rows.push_back({&edge, &advice});
   }
   if (rows.empty()) return;
-  std::ranges::stable_sort(rows, std::greater(), [](const Row& row) { return row.advice->seconds; });
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const Row& row) { return row.advice->seconds; });
   if (rows.size() > kMostAdvice) rows.resize(kMostAdvice);
   using enum Table::Align;
   Table table({{"edge"}, {"may save", kRight}, {"by"}});
   for (const Row& row : rows) {
-    table.add({fmt::format("{} -> {}", printable(row.edge->from_kernel),
-                           printable(row.edge->to_kernel)),
-               format_duration(row.advice->seconds), printable(row.advice->text, kLongestAdvice)});
+    table.add(
+        {fmt::format("{} -> {}", printable(row.edge->from_kernel), printable(row.edge->to_kernel)),
+         format_duration(row.advice->seconds), printable(row.advice->text, kLongestAdvice)});
   }
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }

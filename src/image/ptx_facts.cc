@@ -9,8 +9,8 @@
 #include "image/param_types.h"
 #include "image/ptx_reach.h"
 #include "image/ptx_types.h"
-#include "image/trace_parameter.h"
 #include "image/ptx_use.h"
+#include "image/trace_parameter.h"
 #include "ptx/ast.h"
 
 namespace baton::image {

@@ -74,9 +74,8 @@ std::string instrumented(const KernelDefinition& definition, const Device& devic
     const auto symbols = symbols_of(definition, module, *ptx);
     const trace::Instrumented done = trace::instrument(parsed);
     for (const ProgramKernel* kernel : definition.kernels) {
-      const auto found =
-          std::ranges::find(done.kernels, symbols.at(kernel->name),
-                            &trace::InstrumentedKernel::kernel);
+      const auto found = std::ranges::find(done.kernels, symbols.at(kernel->name),
+                                           &trace::InstrumentedKernel::kernel);
       if (found == done.kernels.end()) {
         return fmt::format("{} has no kernel {}", ptx->name(), symbols.at(kernel->name));
       }

@@ -104,8 +104,8 @@ class Editor {
       edit = {ptx::offset_of(module_, instruction.opcode), 3, "ld"};
     } else {
       const auto nc = std::find(instruction.modifiers.begin(), instruction.modifiers.end(), "nc");
-      if (nc == instruction.modifiers.end()) return;  // of a texture
-      edit = {ptx::offset_of(module_, *nc) - 1, 3, ""};                // with its dot
+      if (nc == instruction.modifiers.end()) return;     // of a texture
+      edit = {ptx::offset_of(module_, *nc) - 1, 3, ""};  // with its dot
     }
     // A function's body may stand in many places.
     if (std::find(edits.begin(), edits.end(), edit) != edits.end()) return;
@@ -229,7 +229,8 @@ class Rewriter {
     if (edits.empty()) return true;
     // Edits that do not parse are an obstacle, as is whatever else comes out wrong.
     const std::string unreadable = obstacle_of([&] {
-      module = ptx::ParsedModule::parse(ptx::edited(module_->text(), std::move(edits)), module_->name());
+      module =
+          ptx::ParsedModule::parse(ptx::edited(module_->text(), std::move(edits)), module_->name());
       return std::string();
     });
     bool all = true;

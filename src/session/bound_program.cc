@@ -204,7 +204,8 @@ void BoundProgram::change_parts(const std::shared_ptr<const SharedParts>& parts)
   parts_.reset();
 }
 
-// A graph of instrumented kernels is laid out anew: its launches may have other blocks, and records.
+// A graph of instrumented kernels is laid out anew: its launches may have other blocks, and
+// records.
 void BoundProgram::note_changes(const bind::TapeChanges& changes) {
   if (!state_->kernels.is_instrumented()) {
     player_->note_changes(changes, binding_, binding_ + 1);
@@ -370,7 +371,7 @@ std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick
 }
 
 play::PlayTarget BoundProgram::target(const Stream& stream) {
-  return {state_->device, stream,  *tape_,  buffers(), binding_,
+  return {state_->device, stream,  *tape_,        buffers(), binding_,
           tags_,          *lanes_, *collectives_, records()};
 }
 
@@ -508,8 +509,8 @@ void BoundProgram::play(const RunOptions& options) {
         traced.emplace(state_->device, stream_, *records());
       }
       // On a GPU events between the launches would be seen in the timeline.
-      const bool events = options.time_steps &&
-                          (!traced || state_->device.driver().simulator != nullptr);
+      const bool events =
+          options.time_steps && (!traced || state_->device.driver().simulator != nullptr);
       player_->play({target(stream_), steps_, run_log, watch, progress.steps_done, events,
                      options.steps_apart, observer && run == 0 ? &*observer : nullptr});
       if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);

@@ -122,7 +122,7 @@ class BoundProgram {
   std::uint64_t binding_ = 0;          // the number of the last change of the tape
   std::optional<trace::LaunchRecords> records_;  // of instrumented kernels
   std::uint64_t records_of_ = 0;                 // the binding that they are for
-  std::optional<Event> stopped_;       // the end of work that a time limit or the user stopped
+  std::optional<Event> stopped_;  // the end of work that a time limit or the user stopped
 };
 
 }  // namespace baton

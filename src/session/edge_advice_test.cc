@@ -83,7 +83,9 @@ TEST(EdgeAdvice, AsksForAnEarlierTrigger) {
   cost.lead = 0.25;
   const auto advice = of(cost, proven());
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_THAT(advice[0].text, HasSubstr("triggers 0.2 us before its end, when half of its blocks are done for 0.8 us"));
+  EXPECT_THAT(
+      advice[0].text,
+      HasSubstr("triggers 0.2 us before its end, when half of its blocks are done for 0.8 us"));
   EXPECT_DOUBLE_EQ(advice[0].seconds, 3e-6);
   cost.lead = 2;
   EXPECT_THAT(of(cost, proven()), IsEmpty());

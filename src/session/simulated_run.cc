@@ -12,8 +12,7 @@ namespace {
 
 using Watch = driver::Simulator::Watch;
 
-void refuse_simulator_options(const Device& device, const RunOptions& options,
-                              bool instrumented) {
+void refuse_simulator_options(const Device& device, const RunOptions& options, bool instrumented) {
   if (options.schedule != Schedule{}) {
     throw error(ErrorCode::kInvalidInput,
                 "the schedule {} needs the simulated GPU; {} orders its work itself",

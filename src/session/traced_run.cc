@@ -28,9 +28,10 @@ std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
     }
   }
   if (records.crowded_out() != 0) {
-    remarks.push_back(fmt::format("there is place for the records of {} blocks, and {} of the "
-                                  "launches had none left",
-                                  records.blocks(), records.crowded_out()));
+    remarks.push_back(
+        fmt::format("there is place for the records of {} blocks, and {} of the "
+                    "launches had none left",
+                    records.blocks(), records.crowded_out()));
   }
   if (records.repeated() != 0) {
     remarks.push_back(fmt::format(
@@ -104,8 +105,8 @@ TraceReport TracedRun::report_of(const trace::RunTimeline& timeline, const Names
     const auto judged = std::ranges::find_if(edges, [&](const EdgeReport& report) {
       return report.from == cost.from && report.to == cost.to;
     });
-    edge.advice = advise(cost, judged == edges.end() ? nullptr : &*judged, edge.from_kernel,
-                         edge.to_kernel);
+    edge.advice =
+        advise(cost, judged == edges.end() ? nullptr : &*judged, edge.from_kernel, edge.to_kernel);
   }
   const auto costliest = std::ranges::max_element(out.edges, {}, &TracedEdge::idle_sm_seconds);
   if (costliest != out.edges.end() && costliest->idle_sm_seconds > 0) {
@@ -128,8 +129,7 @@ void TracedRun::finish(bind::Tape& tape, const play::LaunchTags& tags,
   for (auto& [tag, name] : play::traced_launches(tape, tags, wanted)) {
     names.emplace(*tags.step(tag), std::move(name));
   }
-  report.trace =
-      trace::timeline_json(timeline, names, device_.limits().multiprocessors);
+  report.trace = trace::timeline_json(timeline, names, device_.limits().multiprocessors);
   report.traced = report_of(timeline, names, tape, kernels, edges);
 }
 

@@ -23,11 +23,10 @@ using ::testing::Values;
 using Json = nlohmann::json;
 using TracedRunTest = DeviceTest;
 
-const std::string kBuffers = "[symbols]\nN = 256\nL = 3\n" +
-                             buffer("x", "i32", "[\"N\"]", "input", "random") +
-                             buffer("m", "i32", "[\"N\"]", "weight", "random") +
-                             buffer("y", "i32", "[\"N\"]", "scratch") +
-                             buffer("z", "i32", "[\"N\"]", "output");
+const std::string kBuffers =
+    "[symbols]\nN = 256\nL = 3\n" + buffer("x", "i32", "[\"N\"]", "input", "random") +
+    buffer("m", "i32", "[\"N\"]", "weight", "random") + buffer("y", "i32", "[\"N\"]", "scratch") +
+    buffer("z", "i32", "[\"N\"]", "output");
 
 std::string launch(const std::string& kernel, const std::string& args,
                    const std::string& more = "") {
@@ -39,10 +38,10 @@ std::string launch(const std::string& kernel, const std::string& args,
 const std::string kChain =
     kBuffers + edge_kernel("late") + edge_kernel("eager") + edge_kernel("returns") +
     edge_kernel("one_waits") + edge_kernel("never") + edge_kernel("ahead") +
-    "[[steps]]\nrepeat = \"L\"\nindex = \"layer\"\nsteps = [\n" +
-    launch("eager", "\"x\", \"y\"") + ",\n" + launch("late", "\"y\", \"z\"") + ",\n" +
-    launch("returns", "\"z\", \"y\", 100") + ",\n" + launch("one_waits", "\"y\", \"z\"") + ",\n" +
-    launch("never", "\"z\", \"y\"") + ",\n" + launch("ahead", "\"m\", \"y\", \"z\"") + " ]\n";
+    "[[steps]]\nrepeat = \"L\"\nindex = \"layer\"\nsteps = [\n" + launch("eager", "\"x\", \"y\"") +
+    ",\n" + launch("late", "\"y\", \"z\"") + ",\n" + launch("returns", "\"z\", \"y\", 100") +
+    ",\n" + launch("one_waits", "\"y\", \"z\"") + ",\n" + launch("never", "\"z\", \"y\"") + ",\n" +
+    launch("ahead", "\"m\", \"y\", \"z\"") + " ]\n";
 
 Executable prepare(const std::string& text, ExecutorKind executor, bool instrument,
                    PdlMode pdl = PdlMode::kAuto) {
@@ -98,9 +97,8 @@ void expect_ordered(const RunReport& report) {
   }
 }
 
-class TracedChain
-    : public DeviceTest,
-      public ::testing::WithParamInterface<std::tuple<ExecutorKind, PdlMode>> {};
+class TracedChain : public DeviceTest,
+                    public ::testing::WithParamInterface<std::tuple<ExecutorKind, PdlMode>> {};
 
 TEST_P(TracedChain, ComputesTheSameAndNotesEveryBlock) {
   const auto [executor, pdl] = GetParam();
@@ -141,8 +139,9 @@ TEST_P(TracedChain, ComputesTheSameAndNotesEveryBlock) {
     if (moment.at("name") == "launch_dependents") ++triggers["all"];
   }
   // Two of the four blocks of `returns` end before the wait.
-  EXPECT_EQ(waits, (std::map<std::string, std::size_t>{
-                       {"eager", 12}, {"late", 12}, {"returns", 6}, {"one_waits", 12}, {"ahead", 12}}));
+  EXPECT_EQ(waits,
+            (std::map<std::string, std::size_t>{
+                {"eager", 12}, {"late", 12}, {"returns", 6}, {"one_waits", 12}, {"ahead", 12}}));
   EXPECT_EQ(triggers["all"], 12u);
   expect_ordered(report);
   // Without overlap a launch begins when the one before has ended.
@@ -379,8 +378,7 @@ TEST_F(TracedRunTest, TimesOfAGpuAreThoseOfItsEvents) {
                            "args = [\"c\", 20000000]\n";
   Executable executable = prepare(text, ExecutorKind::kGraph, true);
   const RunReport& report = executable.run(traced(3));
-  EXPECT_NEAR(report.traced->seconds, report.run_seconds.back(),
-              0.01 * report.run_seconds.back());
+  EXPECT_NEAR(report.traced->seconds, report.run_seconds.back(), 0.01 * report.run_seconds.back());
 }
 
 TEST_F(TracedRunTest, NamesWhatIsNotTraced) {
@@ -389,7 +387,8 @@ TEST_F(TracedRunTest, NamesWhatIsNotTraced) {
       kBuffers + edge_kernel("late") +
       "[kernels.own]\ntext = '''\nextern \"C\" __global__ void own(const int* a, int* b) {\n"
       "  b[blockIdx.x * 64 + threadIdx.x] = a[blockIdx.x * 64 + threadIdx.x];\n}'''\n" +
-      options + "[[steps]]\nlaunch = \"own\"\ngrid = [4]\nblock = [64]\nargs = [\"x\", \"y\"]\n"
+      options +
+      "[[steps]]\nlaunch = \"own\"\ngrid = [4]\nblock = [64]\nargs = [\"x\", \"y\"]\n"
       "[[steps]]\nlaunch = \"late\"\ngrid = [4]\nblock = [64]\nargs = [\"y\", \"z\"]\n";
   std::optional<Executable> executable;
   try {

@@ -20,7 +20,7 @@ struct EdgeCost {
   double early_work = 0;    // mean over the same blocks: before their wait
   std::uint64_t triggered = 0;  // executions in which blocks of the earlier launch triggered
   double lead = 0;              // of these: from its last trigger to its end
-  double tail = 0;          // from the median of the ends of the earlier launch's blocks to the last
+  double tail = 0;  // from the median of the ends of the earlier launch's blocks to the last
   // Time of multiprocessors in which none of their blocks worked, of all executions together: those
   // that had no further work of the earlier launch, until its end, and those that had not begun
   // their work of the later one, after that end. A block in its wait does not work.

@@ -34,7 +34,10 @@ class Made {
 
 TimedBlock block(std::uint32_t sm, double begin, double end, double wait_begin = -1,
                  double wait_end = -1) {
-  return {.multiprocessor = sm, .begin = begin, .end = end, .wait_begin = wait_begin,
+  return {.multiprocessor = sm,
+          .begin = begin,
+          .end = end,
+          .wait_begin = wait_begin,
           .wait_end = wait_end};
 }
 

@@ -84,11 +84,11 @@ std::string event_record(std::size_t clock, std::size_t time = 0) {
       "and.b32 %baton_trace_r, %baton_trace_r, %baton_trace_q; "
       "setp.eq.u32 %baton_trace_p, %baton_trace_r, 0; ";
   text += record_address();
-  text += fmt::format(
-      "@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_c; ", clock);
+  text += fmt::format("@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_c; ",
+                      clock);
   if (time != 0) {
-    text += fmt::format(
-        "@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_t; ", time);
+    text += fmt::format("@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_t; ",
+                        time);
   }
   return text + "} ";
 }
@@ -171,8 +171,7 @@ class KernelEditor {
     std::string first = guard_of(i, skip);
     if (!before.empty()) first += unless_done(before, "");
     insert(ptx::begin_of(module_, i), std::move(first));
-    std::string last =
-        " " + unless_done(after, fmt::format("setp.eq.u32 {}, 0, 0; ", predicate));
+    std::string last = " " + unless_done(after, fmt::format("setp.eq.u32 {}, 0, 0; ", predicate));
     if (!skip.empty()) last += fmt::format("{}: ", skip);
     insert(end_of(i), std::move(last));
   }
@@ -189,8 +188,8 @@ class KernelEditor {
   std::size_t end_of(const Instruction& i) const {
     const std::size_t begin = ptx::offset_of(module_, i.opcode);
     const std::size_t body = ptx::offset_of(module_, kernel_.body_text());
-    const std::string_view rest = std::string_view(module_.text())
-                                      .substr(begin, body + kernel_.body_text().size() - begin);
+    const std::string_view rest =
+        std::string_view(module_.text()).substr(begin, body + kernel_.body_text().size() - begin);
     ptx::Lexer lexer(module_.text(), module_.name(), rest, i.position);
     ptx::Token token = lexer.next();
     while (!token.is(';')) {

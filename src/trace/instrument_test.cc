@@ -122,11 +122,12 @@ std::string with_body(const std::string& body, const std::string& head = "k(.par
 }
 
 TEST(Instrument, NotesEveryEnd) {
-  const std::string text = taken(with_body("ld.param.u32 %r1, [n];\n"
-                                           "setp.gt.u32 %p1, %r1, 4;\n"
-                                           "@%p1 ret;\n"
-                                           "@!%p1 exit;\n"
-                                           "ret;\n"));
+  const std::string text =
+      taken(with_body("ld.param.u32 %r1, [n];\n"
+                      "setp.gt.u32 %p1, %r1, 4;\n"
+                      "@%p1 ret;\n"
+                      "@!%p1 exit;\n"
+                      "ret;\n"));
   EXPECT_EQ(count(text, "[%baton_trace_a+48]"), 3u);
   EXPECT_THAT(text, HasSubstr("@!%p1 bra $baton_trace_0; "));
   EXPECT_THAT(text, HasSubstr("@%p1 ret; $baton_trace_0: \n"));
@@ -171,15 +172,15 @@ TEST(Instrument, LeavesWhatItCannotSee) {
 }
 
 TEST(Instrument, CallsOfOtherFunctionsStay) {
-  const std::string text =
-      kHead + std::string(".func f()\n{\n ret;\n}\n") +
-      with_body("call f, ();\nret;\n").substr(strlen(kHead));
+  const std::string text = kHead + std::string(".func f()\n{\n ret;\n}\n") +
+                           with_body("call f, ();\nret;\n").substr(strlen(kHead));
   EXPECT_EQ(count(taken(text), "[%baton_trace_a+48]"), 1u);
 }
 
 // The parameter is Baton's own: facts do not show it.
 TEST(Instrument, FactsStayWhatTheyWere) {
-  const std::string text = with_body("griddepcontrol.wait;\nret;\n", "k(.param .u32 n)\n.maxntid 64");
+  const std::string text =
+      with_body("griddepcontrol.wait;\nret;\n", "k(.param .u32 n)\n.maxntid 64");
   const KernelFacts before = read_facts(Image::from_bytes(text, "k.ptx")).kernels.at(0);
   const KernelFacts after = read_facts(Image::from_bytes(taken(text), "k.ptx")).kernels.at(0);
   EXPECT_FALSE(before.traced);

@@ -114,8 +114,9 @@ class KernelWriter {
       body += "  " + guard(body);
       body += chance(2) ? "ret;\n" : "exit;\n";
     } else if (kind < 7) {
-      body += "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call.uni (y), f, (x); "
-              "ld.param.b32 %r5, [y]; }\n";
+      body +=
+          "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call.uni (y), f, (x); "
+          "ld.param.b32 %r5, [y]; }\n";
       store(body);
     } else if (depth < 4) {
       kind == 7 ? loop(body, depth) : branch(body, depth);
@@ -241,14 +242,12 @@ TEST_F(InstrumentedRun, WithoutRecordsNothingIsNoted) {
   const std::string ptx = KernelWriter(5).write();
   const Instrumented done = instrument(ptx::ParsedModule::parse(ptx, "random.ptx"));
   const Ran plain = run(device, ptx, false);
-  const Module module =
-      Module::load(device, Image::from_bytes(done.module->text(), "random.ptx"));
+  const Module module = Module::load(device, Image::from_bytes(done.module->text(), "random.ptx"));
   const Stream stream(device);
   const Buffer<Result> out(device, kBlocks * kThreads);
   for (const bool by_plan : {false, true}) {
     out.memory().fill(0, 4, 2 * kBlocks * kThreads, 0, stream);
-    const LaunchConfig config{
-        .grid = kBlocks, .block = kThreads, .shared = 256, .stream = stream};
+    const LaunchConfig config{.grid = kBlocks, .block = kThreads, .shared = 256, .stream = stream};
     if (by_plan) {
       LaunchPlan::make(module.kernel("k"), config, out, 7u).launch();
     } else {

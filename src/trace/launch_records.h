@@ -18,10 +18,10 @@ struct NotedStep {
   std::uint64_t number = 0;  // among the steps of the run
   std::string move;          // "copy", "fill", "collective"; empty for a launch
   // The rest is of launches.
-  std::uint32_t launch = 0;              // its number in the program
-  std::optional<std::uint32_t> after;    // that of the launch right before it
-  bool early = false;                    // it may start before that one has ended
-  std::string kernel;                    // as the image names it
+  std::uint32_t launch = 0;            // its number in the program
+  std::optional<std::uint32_t> after;  // that of the launch right before it
+  bool early = false;                  // it may start before that one has ended
+  std::string kernel;                  // as the image names it
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint32_t shared = 0;              // dynamic shared memory, in bytes
   std::optional<std::uint64_t> records;  // the index of its first record; none: it is not traced

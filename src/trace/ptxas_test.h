@@ -23,7 +23,8 @@ inline std::optional<std::filesystem::path> find_ptxas() {
   folders += ":/usr/local/cuda/bin";
   for (std::size_t begin = 0; begin <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    std::filesystem::path file = std::filesystem::path(folders.substr(begin, end - begin)) / "ptxas";
+    std::filesystem::path file =
+        std::filesystem::path(folders.substr(begin, end - begin)) / "ptxas";
     if (access(file.c_str(), X_OK) == 0) return file;
     begin = end + 1;
   }

@@ -125,7 +125,8 @@ std::optional<double> SmClocks::time_of(std::uint32_t multiprocessor, std::uint6
   const auto line = lines_.find(multiprocessor);
   if (line == lines_.end()) return std::nullopt;
   // A clock before the anchor's is a negative distance.
-  const auto ticks = static_cast<double>(static_cast<std::int64_t>(clock - line->second.anchor.clock));
+  const auto ticks =
+      static_cast<double>(static_cast<std::int64_t>(clock - line->second.anchor.clock));
   return static_cast<double>(line->second.anchor.time) + ticks / line->second.ghz;
 }
 

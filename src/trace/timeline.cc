@@ -75,9 +75,8 @@ class Reader {
 };
 
 void finish(TimedStep& step) {
-  std::ranges::sort(step.blocks, {}, [](const TimedBlock& block) {
-    return std::pair(block.begin, block.index);
-  });
+  std::ranges::sort(step.blocks, {},
+                    [](const TimedBlock& block) { return std::pair(block.begin, block.index); });
   step.begin = step.blocks.front().begin;
   bool triggers = false;
   for (const TimedBlock& block : step.blocks) {
@@ -89,8 +88,8 @@ void finish(TimedStep& step) {
 }
 
 void move(TimedBlock& block, double origin) {
-  for (double* time : {&block.begin, &block.end, &block.wait_begin, &block.wait_end,
-                       &block.trigger}) {
+  for (double* time :
+       {&block.begin, &block.end, &block.wait_begin, &block.wait_end, &block.trigger}) {
     if (*time >= 0) *time = (*time - origin) / 1000;
   }
 }
@@ -98,7 +97,7 @@ void move(TimedBlock& block, double origin) {
 }  // namespace
 
 RunTimeline read_timeline(std::span<const NotedStep> steps, std::span<const BlockRecord> records,
-                       const SmClocks& clocks) {
+                          const SmClocks& clocks) {
   RunTimeline out;
   out.step = clocks.step();
   for (const BlockRecord& record : records) {

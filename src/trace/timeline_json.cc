@@ -50,8 +50,9 @@ class Slots {
 
 class TimelineWriter {
  public:
-  TimelineWriter(const RunTimeline& timeline, const std::map<std::uint64_t, driver::TracedLaunch>& names,
-         std::uint32_t multiprocessors)
+  TimelineWriter(const RunTimeline& timeline,
+                 const std::map<std::uint64_t, driver::TracedLaunch>& names,
+                 std::uint32_t multiprocessors)
       : timeline_(timeline), names_(names), multiprocessors_(multiprocessors) {}
 
   std::string write() {
@@ -62,10 +63,10 @@ class TimelineWriter {
     add_blocks();
     add_counters();
     return std::move(events_).finish(
-        dropped_, fmt::format("\"by\":\"instrumentation\",\"globaltimer_step_ns\":{},"
-                              "\"aligned_by_clocks\":{},\"disagreement_ns\":{:.0f}",
-                              timeline_.step, timeline_.by_clocks,
-                              std::min(timeline_.disagreement, 1e18)));
+        dropped_,
+        fmt::format("\"by\":\"instrumentation\",\"globaltimer_step_ns\":{},"
+                    "\"aligned_by_clocks\":{},\"disagreement_ns\":{:.0f}",
+                    timeline_.step, timeline_.by_clocks, std::min(timeline_.disagreement, 1e18)));
   }
 
  private:
@@ -161,8 +162,8 @@ class TimelineWriter {
       title += fmt::format("{}{}", k == 0 ? "" : ", ", title_of(*steps[k]));
     }
     if (steps.size() > kNamed) title += fmt::format(" and {} more", steps.size() - kNamed);
-    const bool is_launch = std::ranges::any_of(
-        steps, [](const TimedStep* step) { return step->step->move.empty(); });
+    const bool is_launch =
+        std::ranges::any_of(steps, [](const TimedStep* step) { return step->step->move.empty(); });
     const Track on = is_launch ? track(TraceEvents::kLaunches, kNotTraced, "not traced")
                                : track(TraceEvents::kMoves, 0, "copies and fills");
     events_.bar(on, is_launch ? "untraced" : steps[0]->step->move, title, begin, end - begin,

@@ -130,15 +130,16 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
       record(1, 18'500, 30'000, 19'000, 23'000), record(0, 21'000, 29'000, 21'500, 23'000),
       record(0, 40'000, 41'000)};
   const RunTimeline timeline = read_timeline(steps, records, two_clocks());
-  const auto json = nlohmann::json::parse(
-      timeline_json(timeline, {{0, {"norm", 0, "layer = 0", "p.toml:3:1"}}, {2, {"copy y -> z", 2, "", ""}}}, 2));
+  const auto json = nlohmann::json::parse(timeline_json(
+      timeline, {{0, {"norm", 0, "layer = 0", "p.toml:3:1"}}, {2, {"copy y -> z", 2, "", ""}}}, 2));
   std::map<std::string, int> bars;
   std::map<int, std::string> processes;
   int arrows = 0;
   for (const auto& event : json.at("traceEvents")) {
     if (event.at("ph") == "X") ++bars[event.at("cat")];
     if (event.at("ph") == "s") ++arrows;
-    if (event.at("name") == "process_name") processes[event.at("pid")] = event.at("args").at("name");
+    if (event.at("name") == "process_name")
+      processes[event.at("pid")] = event.at("args").at("name");
     if (event.value("cat", "") == "launch" && event.at("ts") == 0) {
       EXPECT_EQ(event.at("name"), "norm");
       EXPECT_EQ(event.at("args").at("indexes"), "layer = 0");
@@ -153,8 +154,9 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
   EXPECT_EQ(bars, (std::map<std::string, int>{
                       {"launch", 3}, {"block", 5}, {"wait", 2}, {"untraced", 1}}));
   EXPECT_EQ(arrows, 1);
-  EXPECT_EQ(processes, (std::map<int, std::string>{
-                           {1, "launches"}, {3, "copies and fills"}, {100, "SM 0"}, {101, "SM 1"}}));
+  EXPECT_EQ(processes,
+            (std::map<int, std::string>{
+                {1, "launches"}, {3, "copies and fills"}, {100, "SM 0"}, {101, "SM 1"}}));
 }
 
 }  // namespace

@@ -220,8 +220,8 @@ void begin_clock(const GridState& grid, BlockState* block) {
 
 void end_clock(const GridState& grid, const BlockState& block) {
   std::uint64_t now = grid.device_clock->load(std::memory_order_relaxed);
-  while (now < block.clock && !grid.device_clock->compare_exchange_weak(
-                                  now, block.clock, std::memory_order_relaxed)) {
+  while (now < block.clock &&
+         !grid.device_clock->compare_exchange_weak(now, block.clock, std::memory_order_relaxed)) {
   }
 }
 
