@@ -236,6 +236,27 @@ TEST_F(InstrumentedRun, KernelsComputeTheSameAndNoteWhatTheirThreadsDid) {
   EXPECT_GT(triggered, 50u);
 }
 
+// Later waits and triggers of a thread do nothing, and are not noted.
+TEST_F(InstrumentedRun, TheFirstWaitAndTheFirstTriggerCount) {
+  const std::string ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n  .reg .pred %p;\n"
+      "  .reg .b32 %r<3>;\n  mov.u32 %r1, 0;\n  mov.u32 %r2, 1;\nagain:\n"
+      "  griddepcontrol.wait;\n  griddepcontrol.launch_dependents;\n"
+      "  mad.lo.u32 %r2, %r2, %r2, %r1;\n  add.u32 %r1, %r1, 1;\n"
+      "  setp.lt.u32 %p, %r1, 5000;\n  @%p bra again;\n"
+      "  setp.eq.u32 %p, %r2, 0;\n  @%p trap;\n  ret;\n}\n";
+  const Instrumented done = instrument(ptx::ParsedModule::parse(ptx, "loop.ptx"));
+  ASSERT_NE(done.module, nullptr) << done.kernels[0].obstacle;
+  for (const BlockRecord& record : run(open_device(), done.module->text(), true).records) {
+    // The simulated GPU runs one warp after another: the last of three begins at two thirds.
+    const std::uint64_t most = (record.exit_clock - record.entry_clock) / 10 * 9;
+    EXPECT_LT(record.wait_begin_clock - record.entry_clock, most);
+    EXPECT_LT(record.wait_end_clock - record.entry_clock, most);
+    EXPECT_LT(record.trigger_clock - record.entry_clock, most);
+  }
+}
+
 // A launch that is not traced passes no records.
 TEST_F(InstrumentedRun, WithoutRecordsNothingIsNoted) {
   const Device device = open_device();
