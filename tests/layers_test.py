@@ -15,6 +15,7 @@ LEVELS = [
     ["image"],
     ["compile", "runtime"],
     ["launch", "nccl"],
+    ["trace"],
     ["metadata"],
     ["pdl"],
     ["program"],

@@ -43,8 +43,9 @@ struct PrepareOptions {
   RewriteMode rewrite = RewriteMode::kOff;
   bool assemble = false;
   std::function<void(const LoadProgress&)> progress = {};  // see LoadOptions
+  bool instrument = false;                                 // see LoadOptions
 
-  LoadOptions load() const { return {use_cache, pdl, rewrite, assemble, progress}; }
+  LoadOptions load() const { return {use_cache, pdl, rewrite, assemble, progress, instrument}; }
 };
 
 // The progress of a run: the completed steps, and all steps of the run.

@@ -119,6 +119,8 @@ struct KernelFacts {
                                              // needs a cooperative launch; only from PTX
   std::optional<bool> polls;                 // has a loop that waits for a value in memory, such
                                              // as grid_sync; only from PTX
+  bool traced = false;                       // instrumented: its last parameter is for Baton's
+                                             // records, and not among `params`
   std::string arch;                          // "sm_90a"; empty if unknown
 };
 

@@ -40,6 +40,10 @@ struct LoadOptions {
   bool assemble = false;
   // Called before each module, and at the end. An exception that it throws ends the load.
   std::function<void(const LoadProgress&)> progress = {};
+  // Whether kernels are instrumented, so that RunOptions::trace has a timeline of what their blocks
+  // did: on a GPU, which tells nothing by itself, and on the simulated GPU in place of its own
+  // timeline. Results and verdicts stay. KernelModule::traces says which kernels could not be.
+  bool instrument = false;
 };
 
 // The changes in a kernel that let its launches start early (docs/pdl-rewrite.md).
@@ -60,6 +64,14 @@ struct KernelRewrite {
 };
 BATON_API std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept;
 
+// A kernel of a program that is loaded for traces (LoadOptions::instrument).
+struct KernelTrace {
+  std::string kernel;    // its name in the program
+  std::string obstacle;  // why it notes nothing; otherwise empty
+  // Per thread, as it was compiled and as it is instrumented, where known.
+  std::optional<std::uint32_t> registers_before = {}, registers = {};
+};
+
 // The origin of a module, and the result of its compile: PTX, machine code, log, time. Kernels with
 // equal definitions share one.
 struct KernelModule {
@@ -76,6 +88,9 @@ struct KernelModule {
   // kernel that was to be rewritten.
   std::optional<Image> rewritten = {};
   std::vector<KernelRewrite> rewrites = {};
+  // The PTX that was loaded instead, if kernels are instrumented, and what came of each.
+  std::optional<Image> instrumented = {};
+  std::vector<KernelTrace> traces = {};
 };
 
 }  // namespace baton

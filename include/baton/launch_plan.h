@@ -67,6 +67,10 @@ class BATON_API LaunchPlan {
   void set_grid(Dim3 grid);
   void set_stream(const Stream& stream);
   void set_config(const LaunchConfig& config);
+  // Where an instrumented kernel (KernelFacts::traced) writes what its blocks did; 0, the default,
+  // for nowhere. The memory must suffice for the grid of each launch: Baton does this for traced
+  // runs.
+  void set_records(DeviceAddress records);
 
   // Launches. If the driver rejects the launch, throws the diagnosed error.
   LaunchResult launch();

@@ -99,6 +99,43 @@ struct NonFiniteReport {
   std::int64_t count = 0;           // such elements of the buffer that the step wrote
 };
 
+// A change that may make an edge cheaper.
+struct EdgeAdvice {
+  std::string text;    // a sentence
+  double seconds = 0;  // of a run, that it may save at most
+};
+
+// The cost of the edge between two launches in a traced run. All times but the idle one are means
+// over the executions.
+struct TracedEdge {
+  std::uint32_t from = 0, to = 0;  // launches of the program
+  std::string from_kernel, to_kernel;
+  std::uint64_t executions = 0;
+  std::uint64_t early = 0;     // executions whose later launch might start early
+  double overlap_seconds = 0;  // from the begin of the later launch to the end of the earlier one
+  double gap_seconds = 0;      // from the end of the earlier launch to the begin of the later one
+  double wait_seconds = 0;     // in the wait, mean over the later launch's blocks
+  double tail_seconds = 0;     // from the median of the ends of the earlier launch's blocks to the
+                               // last one
+  // Time of multiprocessors in which none of their blocks worked, summed over them and over all
+  // executions. A block in its wait does not work.
+  double idle_sm_seconds = 0;
+  std::vector<EdgeAdvice> advice;  // what may save most is first
+};
+
+// A run that was traced by instrumented kernels (LoadOptions::instrument).
+struct TraceReport {
+  std::vector<TracedEdge> edges;         // in the order of their first execution
+  std::optional<std::size_t> costliest;  // the index of the edge with the most idle time
+  double seconds = 0;                    // from the first block's begin to the last one's end
+  std::uint32_t multiprocessors = 0;     // of the device
+  double idle_sm_seconds = 0;            // of the whole run, also where there is no edge
+  std::uint64_t launches = 0;            // with times
+  std::uint64_t blocks = 0;              // of these
+  std::uint64_t clock_step_ns = 0;       // of the device's time (%globaltimer)
+  std::vector<std::string> remarks;      // the launches that are missing, and inexact times
+};
+
 struct RunReport {
   std::vector<StepReport> steps;
   // In the program's order. Then each step of the program has one report for all its executions.
@@ -113,6 +150,7 @@ struct RunReport {
   // With RunOptions::trace: grids, blocks, waits and triggers, as JSON in the Trace Event Format,
   // which Perfetto opens. A run that threw has it too.
   std::string trace;
+  std::optional<TraceReport> traced;  // with instrumented kernels
 };
 
 }  // namespace baton

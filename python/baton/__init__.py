@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect, tune
     from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
-                          ExpectedOutput, Finding, Occupancy, Parameter, ProgramBuffer, RunReport,
-                          ScheduleDifference, ScheduleRun, StepReport)
+                          EdgeAdvice, ExpectedOutput, Finding, Occupancy, Parameter, ProgramBuffer, RunReport,
+                          ScheduleDifference, ScheduleRun, StepReport, TracedEdge, TraceReport)
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
@@ -43,8 +43,8 @@ _LAZY = {
     "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
     "_tools": ("bench", "doctor", "inspect", "tune"),
     "_values": ("AccessCounts", "CheckedLaunch", "CheckReport", "Comparison", "CompletedStep", "Edge",
-                "ExpectedOutput", "Finding", "Occupancy", "Parameter", "ProgramBuffer", "RunReport",
-                "ScheduleDifference", "ScheduleRun", "StepReport"),
+                "EdgeAdvice", "ExpectedOutput", "Finding", "Occupancy", "Parameter", "ProgramBuffer", "RunReport",
+                "ScheduleDifference", "ScheduleRun", "StepReport", "TracedEdge", "TraceReport"),
 }
 
 
@@ -117,11 +117,11 @@ __all__ = [
     "AccessCounts", "ArgumentError", "Array", "BoundProgram", "Bundle", "CapturedBuffer",
     "CapturedProgram", "CheckReport",
     "CheckedLaunch", "Comparison", "CompileError", "CompletedStep", "Device", "DeviceError", "Edge",
-    "Error", "Event", "ExpectedOutput", "Expression", "FaultError", "Finding", "FindingError",
+    "EdgeAdvice", "Error", "Event", "ExpectedOutput", "Expression", "FaultError", "Finding", "FindingError",
     "FindingWarning", "Hole", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
     "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
     "ProgramBuilder", "RunReport", "ScheduleDifference", "ScheduleRun", "StepReport", "Stream",
-    "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "capture", "ceildiv",
+    "TimeoutError", "TraceReport", "TracedEdge", "UnsupportedError", "__version__", "array", "bench", "bundle", "capture", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
     "inspect", "load", "load_library", "on", "sign", "stream", "tune", "zeros",
 ]

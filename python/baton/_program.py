@@ -81,12 +81,12 @@ class Program:
         return f"<baton.Program {self.name}: {', '.join(self.kernels)}>"
 
     def _load(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
-              tuned: str | None = None) -> _core.LoadedProgram:
+              tuned: str | None = None, instrument: bool = False) -> _core.LoadedProgram:
         on = _open(device)
-        key = (on.spec, pdl, rewrite, cache, tuned, os.environ.get("BATON_PDL"))
+        key = (on.spec, pdl, rewrite, cache, tuned, instrument, os.environ.get("BATON_PDL"))
         if key not in self._loaded:
             self._loaded[key] = self._program.load(on, pdl=pdl, rewrite=rewrite, cache=cache,
-                                                   tuned=tuned)
+                                                   tuned=tuned, instrument=instrument)
         return self._loaded[key]
 
     def _find_tuned(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
@@ -106,7 +106,8 @@ class Program:
     def bind(self, *, device: Device | str | None = None, executor: str | None = None,
              pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
              allocator: Allocator | None = None, tuned: bool = True, collectives: str = "auto",
-             symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
+             instrument: bool = False, symbols: Mapping[str, int] | None = None,
+             **values: int) -> BoundProgram:
         """Loads the program for a device and gives symbols their values.
 
         device: a baton.Device or its name; the default is that of `baton.device()`.
@@ -125,6 +126,8 @@ class Program:
             leaves records out.
         collectives: what exchanges contents between the ranks of a program with a world: "nccl",
             "host", or "auto", which is NCCL where all ranks have GPUs of their own and find it.
+        instrument: whether kernels are instrumented for `run(trace=True)`. A GPU has no timeline
+            without; the simulated GPU has one of its own.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the
@@ -134,7 +137,7 @@ class Program:
         found = self._find_tuned(device, pdl, rewrite, cache, given) if tuned else None
         # A record was measured with one executor, and says nothing of the other.
         record, measured = found if found and executor in (None, found[1]) else (None, executor)
-        loaded = self._load(device, pdl, rewrite, cache, record)
+        loaded = self._load(device, pdl, rewrite, cache, record, instrument)
         executor = measured
         if executor is None:
             executor = "graph" if self._program.has_tests else "stream"
@@ -337,7 +340,7 @@ class BoundProgram:
         repeat: runs; the first one initialises. timeout: seconds for all runs.
         schedule: the order of the simulated GPU's work.
         races: whether races in global memory within one grid are looked for.
-        trace: whether a timeline is recorded.
+        trace: whether a timeline is recorded; a GPU needs bind(instrument=True) for it.
         find_nan: whether to end at the first step that makes NaN or infinity of finite values.
         count_accesses: whether the simulated GPU counts accesses of memory.
         keep: more buffers that `result` has after the run.

@@ -241,6 +241,48 @@ class ScheduleRun:
 
 
 @dataclass(frozen=True)
+class EdgeAdvice:
+    """A change that may make an edge cheaper."""
+
+    text: str
+    seconds: float  # of a run, that it may save at most
+
+
+@dataclass(frozen=True)
+class TracedEdge:
+    """The cost of the edge between two launches in a traced run: means over its executions, and
+    the sum of the idle time."""
+
+    source: int  # launches of the program
+    target: int
+    source_kernel: str
+    target_kernel: str
+    executions: int
+    early: int  # executions whose later launch might start early
+    overlap_seconds: float
+    gap_seconds: float
+    wait_seconds: float  # mean over the later launch's blocks
+    tail_seconds: float  # from the median of the earlier launch's ends of blocks to the last
+    idle_sm_seconds: float  # in which no block of an SM worked
+    advice: tuple[EdgeAdvice, ...]  # what may save most is first
+
+
+@dataclass(frozen=True)
+class TraceReport:
+    """A run that was traced by instrumented kernels."""
+
+    edges: tuple[TracedEdge, ...]
+    costliest: int | None  # the index of the edge with the most idle time
+    seconds: float
+    multiprocessors: int
+    idle_sm_seconds: float
+    launches: int  # with times
+    blocks: int
+    clock_step_ns: int
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RunReport:
     """The result of a run of a program."""
 
@@ -250,6 +292,7 @@ class RunReport:
     warnings: tuple[str, ...] = ()
     trace: str = ""  # JSON in the Trace Event Format, if it was asked for
     parts: tuple[SmPart, ...] = ()  # of the SMs, disjoint
+    traced: TraceReport | None = None  # with instrumented kernels
 
     def _rows(self) -> list[tuple[str, ...]]:
         def time(seconds: float | None) -> str:

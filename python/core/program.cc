@@ -129,14 +129,15 @@ LoadOptions load_options(const Given<kCount>& given) {
   return options;
 }
 
-// load(device, pdl, rewrite, cache, tuned): `tuned` is what find_tuned returned.
+// load(device, pdl, rewrite, cache, tuned, instrument): `tuned` is what find_tuned returned.
 PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 5> kNames = {"device", "pdl", "rewrite", "cache",
-                                                          "tuned"};
+    static constexpr std::array<const char*, 6> kNames = {"device", "pdl",   "rewrite",
+                                                          "cache",  "tuned", "instrument"};
     const Given given("load", kNames, 1, 0, args, nargs, names);
     const Device device = device_argument(given.set(0));
-    const LoadOptions options = load_options(given);
+    LoadOptions options = load_options(given);
+    options.instrument = given.truth(5, false);
     const ProgramValue& value = value_of<ProgramValue>(self);
     TuneChoices choices;
     if (given.set(4) != nullptr) {

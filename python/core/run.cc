@@ -25,6 +25,31 @@ Ref accesses_of(const std::optional<AccessCounts>& counts) {
                      to_python(counts->shared_passes), to_python(counts->shared_conflicts));
 }
 
+Ref traced_of(const std::optional<TraceReport>& traced) {
+  if (!traced) return none();
+  return call_python(
+      "_values", "TraceReport",
+      tuple_of(traced->edges,
+               [](const TracedEdge& edge) {
+                 return call_python("_values", "TracedEdge", to_python(std::uint64_t{edge.from}),
+                                    to_python(std::uint64_t{edge.to}), to_python(edge.from_kernel),
+                                    to_python(edge.to_kernel), to_python(edge.executions),
+                                    to_python(edge.early), to_python(edge.overlap_seconds),
+                                    to_python(edge.gap_seconds), to_python(edge.wait_seconds),
+                                    to_python(edge.tail_seconds), to_python(edge.idle_sm_seconds),
+                                    tuple_of(edge.advice, [](const EdgeAdvice& advice) {
+                                      return call_python("_values", "EdgeAdvice",
+                                                         to_python(advice.text),
+                                                         to_python(advice.seconds));
+                                    }));
+               }),
+      traced->costliest ? to_python(std::uint64_t{*traced->costliest}) : none(),
+      to_python(traced->seconds), to_python(std::uint64_t{traced->multiprocessors}),
+      to_python(traced->idle_sm_seconds), to_python(traced->launches), to_python(traced->blocks),
+      to_python(traced->clock_step_ns),
+      tuple_of(traced->remarks, [](const std::string& text) { return to_python(text); }));
+}
+
 Ref statistics_of(const RunReport& report) {
   return call_python(
       "_values", "RunReport", tuple_of(report.run_seconds, [](double s) { return to_python(s); }),
@@ -40,7 +65,7 @@ Ref statistics_of(const RunReport& report) {
                }),
       findings_of(report.findings),
       tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
-      to_python(report.trace), tuple_of(report.parts, part_of));
+      to_python(report.trace), tuple_of(report.parts, part_of), traced_of(report.traced));
 }
 
 // Looks for signals and calls `after_step` while a run goes on, in the thread that runs. What

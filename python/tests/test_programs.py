@@ -499,3 +499,17 @@ def test_parallel_branches(baton):
     with pytest.raises(baton_package.ArgumentError, match="in no branch"):
         with b.parallel():
             b.fill("y", 1.0)
+
+
+def test_a_trace_of_instrumented_kernels():
+    program = baton_package.Program.from_text(CHAIN)
+    device = baton_package.device()
+    plain, traced = (program.bind(device=device, N=1024, instrument=which) for which in (False, True))
+    plain.run()
+    report = traced.run(trace=True)
+    assert (traced.result("y") == plain.result("y")).all()
+    assert report.findings == []
+    assert report.traced.launches == report.trace.count('"cat":"launch"') > 0
+    assert report.traced.blocks >= report.traced.launches
+    assert all(edge.idle_sm_seconds >= 0 for edge in report.traced.edges)
+    assert plain.run().traced is None

@@ -21,6 +21,20 @@ tools::TrustedFiles trusted_files(const RawOptions& raw) {
 }
 
 // Nothing where the option was left out.
+std::optional<TraceSource> checked_trace_source(const RawOptions& raw) {
+  constexpr std::string_view kSources[] = {"device", "kernels"};
+  check_choice("--trace-by", raw.trace_by, kSources);
+  if (raw.trace_by.empty()) return std::nullopt;
+  if (raw.trace.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "--trace-by {} says what a timeline is made of, and none is written; give --trace "
+                "FILE.json too",
+                raw.trace_by);
+  }
+  return raw.trace_by == "kernels" ? TraceSource::kKernels : TraceSource::kDevice;
+}
+
+// Nothing where the option was left out.
 std::optional<ExecutorKind> parse_executor(const std::string& text) {
   constexpr std::string_view kExecutors[] = {"stream", "graph"};
   check_choice("--executor", text, kExecutors);
@@ -158,6 +172,7 @@ Command checked_run(const RawOptions& raw) {
   command.collectives = parse_collectives(raw.collectives);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
+  command.trace_by = checked_trace_source(raw);
   if (!raw.html.empty()) command.html = raw.html;
   command.reports = checked_reports(raw);
   return command;

@@ -132,7 +132,14 @@ Options run_options() {
         {"--races", "WHICH",
          "Races that the simulated GPU looks for: usual, or global for those inside grids too",
          &Raw::races, words("usual global")},
-        {"--trace", "FILE.json", "Write a timeline of the simulated GPU", &Raw::trace, kFile},
+        {"--trace", "FILE.json",
+         "Write a timeline; on a GPU, kernels are instrumented for it, and edges are compared",
+         &Raw::trace, kFile},
+        {"--trace-by", "WHAT",
+         "device: the simulated GPU's own timeline (its default); kernels: instrumented kernels, "
+         "on "
+         "any device",
+         &Raw::trace_by, words("device kernels")},
         {"--verbose", "", "List the steps also if a kernel faulted", &Raw::verbose},
         {"--html", "FILE.html", "Write a report of the run as one page", &Raw::html, kFile},
         {"--keep", "DIR", "Write sources, PTX and machine code into a folder", &Raw::keep, kFolder},

@@ -32,6 +32,9 @@ struct ReportFiles {
   std::optional<std::filesystem::path> sarif, junit;
 };
 
+// What a timeline is made of.
+enum class TraceSource { kDevice, kKernels };
+
 struct DoctorCommand {
   bool json = false;
 };
@@ -65,6 +68,7 @@ struct RunCommand {
   std::vector<Schedule> schedules;  // under which the run is compared with the first of them
   Races races = Races::kUsual;
   std::optional<std::filesystem::path> trace;
+  std::optional<TraceSource> trace_by;  // nothing: what the device has
   std::optional<std::filesystem::path> html;
   std::optional<std::filesystem::path> dump;
   std::optional<tools::StepChoice> until;

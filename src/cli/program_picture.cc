@@ -154,7 +154,8 @@ std::optional<Timeline> timeline_of_trace(const std::string& trace) {
   }
   for (const PictureJson& event : json.at("traceEvents")) {
     const std::string category = event.value("cat", "");
-    const bool is_move = category == "copy" || category == "fill";
+    const bool is_move = category == "copy" || category == "fill" || category == "collective" ||
+                         category == "untraced";
     if (category != "launch" && !is_move) continue;
     const auto track = track_of.find(event.at("tid").get<std::uint64_t>());
     if (track == track_of.end()) continue;
@@ -163,7 +164,7 @@ std::optional<Timeline> timeline_of_trace(const std::string& trace) {
     const PictureJson& args = event.at("args");
     bar.details = fmt::format("{}{}{}: {}", bar.name, args.contains("indexes") ? ", " : "",
                               args.value("indexes", ""), format_duration(bar.duration * 1e-6));
-    if (is_move) bar.details += ", to " + args.value("to", "");
+    if (is_move && args.contains("to")) bar.details += ", to " + args.value("to", "");
     timeline.bars.push_back(std::move(bar));
   }
   return timeline;

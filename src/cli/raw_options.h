@@ -16,7 +16,8 @@ struct RawOptions {
   std::string file, second, word, folder;  // the arguments
   std::string device, devices, rtol, atol, repeat, executor, collectives, pdl, rewrite, schedule,
       schedules, races, seed, timeout;
-  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
+  std::string trace, trace_by, keep, dump, until, output, arch, extract, kernel, depfile, key,
+      tvm_library;
   std::string budget, baseline, function, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> files;  // arguments, where a command takes several

@@ -20,6 +20,7 @@
 #include "cli/run_report.h"
 #include "cli/schedule_report.h"
 #include "cli/seen_steps.h"
+#include "cli/trace_report.h"
 #include "cli/tune_report.h"
 #include "tools/basics.h"
 #include "tools/comparison.h"
@@ -90,6 +91,21 @@ baton::RunOptions schedule_options(const RunCommand& command, const std::atomic<
   options.races = command.races;
   options.time_steps = false;
   return options;
+}
+
+// Whether kernels are instrumented for the trace. Throws kInvalidInput for a timeline that the
+// device does not have.
+bool traces_by_kernels(const RunCommand& command, const Device& device) {
+  const bool has_own = tools::is_simulated(device);
+  if (command.trace_by == TraceSource::kDevice && !has_own) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "--trace-by device needs the simulated GPU, the device is {}; leave it out, or take "
+        "--trace-by kernels",
+        device.name());
+  }
+  return command.trace_by.value_or(has_own ? TraceSource::kDevice : TraceSource::kKernels) ==
+         TraceSource::kKernels;
 }
 
 // What a page shows of a run besides its JSON object.
@@ -167,6 +183,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
+  options.instrument = command.trace && traces_by_kernels(command, device);
   const auto tuned = tools::take_tuned(named, device, bindings,
                                        {command.untuned, command.fixed_executor}, options);
   show_tuned(tuned, output);
@@ -229,6 +246,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   const RunReport& report = executable.report();
   show_collectives(report, output);
   show_steps(report, executable.edges(), output);
+  show_traced(report, executable.modules(), tools::is_simulated(device), output);
   if (command.find_non_finite) show_non_finite(report, output);
   if (seen) seen->finish(output);
   rank.finish(executable, output);

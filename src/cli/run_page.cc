@@ -9,6 +9,7 @@
 
 #include "cli/format.h"
 #include "cli/program_picture.h"
+#include "cli/sm_picture.h"
 #include "cli/svg.h"
 #include "tools/basics.h"
 #include "tools/readable_names.h"
@@ -239,6 +240,48 @@ std::string outputs_html(const PageJson& result) {
          html_table({{"buffer"}, {"dtype"}, {"shape"}, {"comparison"}, {""}}, rows);
 }
 
+std::string traced_html(const PageJson& result) {
+  const auto trace = result.find("trace");
+  if (trace == result.end() || !trace->is_object()) return {};
+  const double all = trace->value("idle_sm_seconds", 0.0);
+  const PageJson& costliest = trace->at("costliest");
+  std::vector<std::vector<HtmlCell>> rows;
+  for (const PageJson& edge : list_of(*trace, "edges")) {
+    const double idle = edge.value("idle_sm_seconds", 0.0);
+    const bool is_worst = costliest.is_number() && costliest == rows.size();
+    rows.push_back(
+        {{fmt::format("{} &rarr; {}", escaped(text_of(edge, "from_kernel")),
+                      escaped(text_of(edge, "to_kernel")))},
+         {fmt::format("{} times", edge.value("executions", std::uint64_t{0})), "r"},
+         {seconds_text(edge.at("overlap_seconds")), "r"},
+         {seconds_text(edge.at("gap_seconds")), "r"},
+         {seconds_text(edge.at("wait_seconds")), "r"},
+         {seconds_text(edge.at("tail_seconds")), "r"},
+         {format_duration(idle), "r"},
+         {is_worst ? pill("costs most", "bad")
+                   : fmt::format("{:.0f} %", all > 0 ? 100 * idle / all : 0.0)},
+         {escaped(list_of(edge, "advice").empty() ? "" : text_of(edge.at("advice").at(0), "text")),
+          "w"}});
+  }
+  std::string html = "<h2>What the edges cost</h2>\n";
+  if (!rows.empty()) {
+    html += html_table({{"edge"},
+                        {"", "r"},
+                        {"overlap", "r"},
+                        {"gap", "r"},
+                        {"wait", "r"},
+                        {"tail", "r"},
+                        {"idle SM time", "r"},
+                        {"of all"},
+                        {"what may help"}},
+                       rows);
+  }
+  for (const PageJson& remark : list_of(*trace, "remarks")) {
+    html += fmt::format("<p class=\"soft\">{}</p>\n", escaped(remark.get<std::string>()));
+  }
+  return html;
+}
+
 std::string section(std::string_view title, const std::string& picture) {
   return picture.empty()
              ? ""
@@ -252,7 +295,8 @@ std::string run_page(const PageJson& result, const std::string& trace,
   const std::string body =
       header_html(result) + error_html(result, sources) + findings_html(result, sources) +
       section("Program", program_picture(result)) + outputs_html(result) + steps_html(result) +
-      edges_html(result) + section("Timeline", timeline_picture(result, trace));
+      edges_html(result) + section("Timeline", timeline_picture(result, trace)) +
+      section("Blocks by multiprocessors", sm_picture(trace)) + traced_html(result);
   return html_page(
       fmt::format("{} on {}", text_of(result, "program"), text_of(result, "device_name")), body);
 }

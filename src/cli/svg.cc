@@ -20,6 +20,8 @@ svg .n{fill:var(--soft);font-size:11px}svg .in{fill:#fff;font-size:11px;pointer-
 svg .h{font-weight:600}
 svg .box{fill:var(--panel);stroke:var(--rule)}svg .bar{fill:var(--bar)}
 svg .move{fill:var(--quiet)}svg .side{fill:none;stroke:var(--quiet);stroke-dasharray:4 3}
+svg .k0{fill:var(--bar)}svg .k1{fill:var(--good)}svg .k2{fill:var(--doubt)}
+svg .k3{fill:var(--bad)}svg .wait{fill:var(--ground);opacity:.75}
 svg .axis{stroke:var(--rule);fill:none}
 svg .roof{stroke:var(--bad);stroke-dasharray:5 4;fill:none}
 svg .good{stroke:var(--good);fill:none;stroke-width:2}

@@ -10,6 +10,7 @@
 #include "image/ptx_reach.h"
 #include "image/ptx_types.h"
 #include "image/ptx_use.h"
+#include "image/trace_parameter.h"
 #include "ptx/ast.h"
 
 namespace baton::image {
@@ -57,6 +58,7 @@ std::optional<std::vector<ParamFacts>> read_params(const ptx::Function& entry,
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < entry.params.size(); ++i) {
     const ptx::Variable& declared = entry.params[i];
+    if (declared.name == kTraceParameter) continue;
     const std::optional<PtxExtent> extent =
         ptx_type(declared.type) ? extent_of(declared) : std::optional<PtxExtent>(kHandle);
     if (!extent) return std::nullopt;
@@ -125,6 +127,7 @@ KernelFacts read_kernel(const ptx::Function& entry, PtxReach& reach) {
     // `reach` has made a remark of the same body.
   }
   out.params = read_params(entry, uses);
+  out.traced = !entry.params.empty() && entry.params.back().name == kTraceParameter;
   read_directives(entry, out);
   out.static_shared = reached.static_shared;
   out.waits = reached.waits;

@@ -219,9 +219,12 @@ Reached PtxReach::from(const Function& kernel) {
       }
     }
     for (const Function* callee : here.calls) {
-      if (seen.insert(callee).second) pending.push_back(callee);
+      if (!seen.insert(callee).second) continue;
+      pending.push_back(callee);
+      out.called.push_back(callee);
     }
   }
+  out.is_open = is_open;
   const auto known = [&](bool found) {
     return found || !is_open ? std::optional<bool>(found) : std::nullopt;
   };

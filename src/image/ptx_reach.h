@@ -19,9 +19,11 @@ struct Reached {
   std::optional<bool> grid_sync;               // %envreg1 or %envreg2
   std::optional<bool> polls;                   // see ptx_polls.h
   // As far as it is seen:
-  int thread_axes = 1;          // up to the last axis of %tid that is read
-  int block_axes = 1;           // likewise of %ctaid
-  bool dynamic_shared = false;  // names an extern variable in shared memory
+  int thread_axes = 1;                       // up to the last axis of %tid that is read
+  int block_axes = 1;                        // likewise of %ctaid
+  bool dynamic_shared = false;               // names an extern variable in shared memory
+  bool is_open = false;                      // something is called that cannot be seen
+  std::vector<const ptx::Function*> called;  // functions with bodies, without the kernel
 };
 
 // Answers for the kernels of one module; each function is looked at once. Not thread-safe. The

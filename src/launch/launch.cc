@@ -9,21 +9,24 @@
 #include "launch/opt_in.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
+#include "launch/traced_arguments.h"
 #include "runtime/context.h"
 #include "runtime/exception_result.h"
 
 namespace baton {
 
 CUresult launch::submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
-                                std::uint64_t cluster, void* const* arguments) noexcept {
+                                std::uint64_t cluster, void* const* arguments,
+                                CUdeviceptr records) noexcept {
   CUresult result = kernel.allow_shared(config.sharedMemBytes);
   if (result == CUDA_SUCCESS) result = kernel.allow_cluster(cluster);
   if (result != CUDA_SUCCESS) return result;
   try {
     if (kernel.is_noted()) kernel.note_launch(config.hStream);
-    if (!needs_context(config.hStream)) return call_driver(kernel, config, arguments);
+    const TracedArguments all(kernel, arguments, records);
+    if (!needs_context(config.hStream)) return call_driver(kernel, config, all.data());
     ContextGuard guard(kernel.device());
-    return call_driver(kernel, config, arguments);
+    return call_driver(kernel, config, all.data());
   } catch (...) {
     return result_of_exception();
   }

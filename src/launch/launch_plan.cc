@@ -11,6 +11,7 @@
 #include "launch/opt_in.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
+#include "launch/traced_arguments.h"
 #include "runtime/context.h"
 
 namespace baton {
@@ -81,6 +82,8 @@ struct LaunchPlan::State {
   State(const Kernel& of, const LaunchConfig& with) : kernel(of), config(with) {}
 
   CUresult submit(void* const* arguments) const noexcept {
+    if (records != 0) [[unlikely]]
+      return launch::submit_in_full(*resolved, native, cluster, arguments, records);
     return launch::submit(*resolved, native, cluster, arguments);
   }
   // Not inline: launches that want no result would save registers for it.
@@ -101,6 +104,7 @@ struct LaunchPlan::State {
   LaunchConfig config;
   CUlaunchConfig native{};  // its attributes are the config's
   std::uint64_t cluster = 1;
+  DeviceAddress records = 0;  // where an instrumented kernel writes its records
   std::vector<Line> bytes;
   std::vector<void*> pointers;  // into `bytes`, one a parameter
 };
@@ -190,6 +194,10 @@ void LaunchPlan::set_grid(Dim3 grid) {
   launch::set_grid(state.native, grid, *state.resolved);
 }
 
+void LaunchPlan::set_records(DeviceAddress records) {
+  state().records = records;
+}
+
 void LaunchPlan::set_stream(const Stream& stream) {
   State& state = this->state();
   if (!(stream.device() == state.resolved->device())) {
@@ -248,7 +256,8 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, Span<const NativeGraphNode
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
   const ContextGuard guard(device);
-  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(arguments);
+  const launch::TracedArguments all(*state.resolved, arguments, state.records);
+  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(all.data());
   CUgraphNode node = nullptr;
   const CUresult result =
       driver.cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &params);
@@ -268,7 +277,8 @@ void LaunchPlan::update_node(NativeGraphExec graph, NativeGraphNode node,
   const State& state = this->state();
   const Device& device = state.resolved->device();
   const ContextGuard guard(device);
-  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(arguments);
+  const launch::TracedArguments all(*state.resolved, arguments, state.records);
+  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(all.data());
   const CUresult result = device.driver().cuGraphExecKernelNodeSetParams(graph, node, &params);
   if (result != CUDA_SUCCESS) throw state.kernel.diagnose(state.config, result);
 }

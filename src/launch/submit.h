@@ -18,9 +18,11 @@ inline CUresult call_driver(const ResolvedKernel& kernel, const CUlaunchConfig& 
                                           nullptr);
 }
 
-// A launch that needs more than that call: an opt-in raised, the device's context, or a note.
+// A launch that needs more than that call: an opt-in raised, the device's context, a note, or
+// records of its blocks. `records`: where an instrumented kernel writes them, or 0.
 CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
-                        std::uint64_t cluster, void* const* arguments) noexcept;
+                        std::uint64_t cluster, void* const* arguments,
+                        CUdeviceptr records = 0) noexcept;
 
 // The end of every way to launch: opt-ins that are missing are raised, then the driver is called
 // once. Gives the driver's result and throws nothing. What is rare is a call, lest every launch
@@ -28,7 +30,7 @@ CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& conf
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                        std::uint64_t cluster, void* const* arguments) noexcept {
   if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream) ||
-      kernel.is_noted()) {
+      kernel.is_special()) {
     return submit_in_full(kernel, config, cluster, arguments);
   }
   return call_driver(kernel, config, arguments);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "load/assembled.h"
+#include "load/instrumentation.h"
 #include "load/kernel_entries.h"
 
 namespace baton::load {
@@ -28,25 +29,42 @@ WantedKernels wanted_of(const KernelDefinition& definition, const KernelModule& 
   return wanted;
 }
 
-// The rewritten PTX, which the driver compiles; or what it was made from, where that does not load.
+// PTX that Baton changed, which the driver compiles in place of what it was made from.
+Module load_changed(const Device& device, const KernelDefinition& definition,
+                    const KernelModule& report, const Image& ptx, bool assemble) {
+  if (!report.compiled) {
+    return assemble ? load_assembled(device, ptx, wanted_of(definition, report, ptx))
+                    : Module::load(device, ptx);
+  }
+  Compiled compiled = *report.compiled;
+  compiled.ptx = ptx;
+  compiled.cubin.reset();
+  if (!assemble) return Module::load(device, compiled);
+  return load_assembled(device, std::move(compiled), wanted_of(definition, report, ptx));
+}
+
+bool is_refusal(const Error& failure) {
+  const ErrorCode code = failure.code();
+  return code == ErrorCode::kInvalidInput || code == ErrorCode::kUnsupported;
+}
+
+// What was instrumented, else what was rewritten; or what it was made from, where that does not
+// load.
 Module load_module(const Device& device, const KernelDefinition& definition, KernelModule& report,
                    bool assemble) {
+  if (report.instrumented) {
+    try {
+      return load_changed(device, definition, report, *report.instrumented, assemble);
+    } catch (const Error& refusal) {
+      if (!is_refusal(refusal)) throw;
+      forget_instrumented(report, refusal.message());
+    }
+  }
   if (report.rewritten) {
     try {
-      if (!report.compiled) {
-        return assemble ? load_assembled(device, *report.rewritten,
-                                         wanted_of(definition, report, *report.rewritten))
-                        : Module::load(device, *report.rewritten);
-      }
-      Compiled compiled = *report.compiled;
-      compiled.ptx = *report.rewritten;
-      compiled.cubin.reset();
-      if (!assemble) return Module::load(device, compiled);
-      const WantedKernels wanted = wanted_of(definition, report, *report.rewritten);
-      return load_assembled(device, std::move(compiled), wanted);
+      return load_changed(device, definition, report, *report.rewritten, assemble);
     } catch (const Error& refusal) {
-      const ErrorCode code = refusal.code();
-      if (code != ErrorCode::kInvalidInput && code != ErrorCode::kUnsupported) throw;
+      if (!is_refusal(refusal)) throw;
       log(LogLevel::kWarning, "{} is loaded as it was, without its inserted waits: {}",
           report.rewritten->name(), refusal.message());
       report.rewritten.reset();
@@ -69,6 +87,7 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
                      const Device& device, const LoadOptions& options) {
   const Rewrites rewrites(program, device, options);
   assemble_ = options.assemble || needs_registers(program);
+  is_instrumented_ = options.instrument;
   const std::size_t count = definitions.size();
   for (KernelDefinition& definition : definitions) {
     if (options.progress) {
@@ -85,13 +104,14 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
   at_kernel(*definition.kernels[0], [&] {
     make(definition, device.compile_arch(), options.use_cache, report);
     rewrites.apply(definition, report);
+    if (options.instrument) instrument_kernels(definition, device, report);
     modules_.push_back(load_module(device, definition, report, assemble_));
     rewrites.insist(definition, report);
   });
   const Module& module = modules_.back();
   // The compiler alone knows what it spilled.
   std::unordered_map<std::string_view, std::uint32_t> spills;
-  if (report.compiled && !report.rewritten) {
+  if (report.compiled && !report.rewritten && !report.instrumented) {
     for (const CompiledKernel& kernel : report.compiled->kernels) {
       spills.emplace(kernel.symbol, kernel.spill_store_bytes);
     }
@@ -104,6 +124,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
       KernelFacts& facts = report.kernels.emplace_back(kernel->name, loaded.facts()).second;
       const auto spilled = spills.find(facts.name);
       if (spilled != spills.end()) facts.spill_bytes = spilled->second;
+      if (facts.traced) note_registers(loaded, kernel->name, device, facts, report);
       kernels_.emplace(kernel->name, Loaded{modules_.size() - 1, loaded});
     });
   }

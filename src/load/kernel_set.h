@@ -31,6 +31,8 @@ class KernelSet {
   const Image* ptx(std::string_view name) const;
 
   const std::vector<KernelModule>& modules() const { return reports_; }
+  // Whether kernels were to be instrumented (LoadOptions::instrument).
+  bool is_instrumented() const { return is_instrumented_; }
 
  private:
   struct Loaded {
@@ -43,6 +45,7 @@ class KernelSet {
             const Rewrites& rewrites);
 
   bool assemble_ = false;
+  bool is_instrumented_ = false;
   std::vector<Module> modules_;
   std::unordered_map<std::string, Loaded> kernels_;
   std::vector<KernelModule> reports_;  // of each module

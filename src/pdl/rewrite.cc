@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "chip/chip.h"
 #include "ptx/flat.h"
+#include "ptx/text_edit.h"
 
 namespace baton::overlap {
 namespace {
@@ -20,14 +20,7 @@ namespace {
 constexpr std::string_view kWait = "griddepcontrol.wait; ";
 constexpr std::string_view kTrigger = "griddepcontrol.launch_dependents; ";
 
-// What of the text goes and what comes in its place.
-struct Edit {
-  std::size_t at = 0;
-  std::size_t removed = 0;
-  std::string inserted;
-
-  friend bool operator==(const Edit&, const Edit&) = default;
-};
+using ptx::TextEdit;
 
 std::string target_obstacle(const ptx::ParsedModule& module) {
   std::string_view digits = module.target();
@@ -46,7 +39,7 @@ std::string target_obstacle(const ptx::ParsedModule& module) {
 class Editor {
  public:
   Editor(const ptx::ParsedModule& module, const Code& code, const Placement& placement)
-      : text_(module.text()), code_(code) {
+      : module_(module), code_(code) {
     if (placement.own.empty()) wait(placement);
     for (std::uint32_t at : placement.triggers.before) trigger(at);
     const ptx::FlatFunction body(*code.kernel);
@@ -57,26 +50,13 @@ class Editor {
   }
 
   std::vector<Change> changes;
-  std::vector<Edit> edits;
+  std::vector<TextEdit> edits;
   std::uint32_t inserted = 0;  // instructions
 
  private:
-  // Where in the text a part of it begins.
-  std::size_t offset(std::string_view part) const {
-    const std::less<const char*> less;
-    const char* end = text_.data() + text_.size();
-    if (less(part.data(), text_.data()) || less(end, part.data() + part.size())) {
-      throw error(ErrorCode::kInvalidInput, "{} is not written in its PTX", part);
-    }
-    return static_cast<std::size_t>(part.data() - text_.data());
-  }
-
   std::size_t place(std::uint32_t at) const {
-    if (at == kTop) return offset(code_.kernel->body_text()) + 1;  // behind the brace
-    const ptx::Instruction& instruction = *code_.operations[at].instruction;
-    if (instruction.guard.empty()) return offset(instruction.opcode);
-    const std::size_t found = text_.rfind('@', offset(instruction.guard));
-    return found == std::string_view::npos ? 0 : found;
+    if (at == kTop) return ptx::top_of(module_, *code_.kernel);
+    return ptx::begin_of(module_, *code_.operations[at].instruction);
   }
 
   std::string where(std::uint32_t at) const {
@@ -119,13 +99,13 @@ class Editor {
   void make_plain(std::uint32_t at) {
     const Operation& operation = code_.operations[at];
     const ptx::Instruction& instruction = *operation.instruction;
-    Edit edit;
+    TextEdit edit;
     if (instruction.opcode == "ldu") {
-      edit = {offset(instruction.opcode), 3, "ld"};
+      edit = {ptx::offset_of(module_, instruction.opcode), 3, "ld"};
     } else {
       const auto nc = std::find(instruction.modifiers.begin(), instruction.modifiers.end(), "nc");
-      if (nc == instruction.modifiers.end()) return;  // of a texture
-      edit = {offset(*nc) - 1, 3, ""};                // with its dot
+      if (nc == instruction.modifiers.end()) return;     // of a texture
+      edit = {ptx::offset_of(module_, *nc) - 1, 3, ""};  // with its dot
     }
     // A function's body may stand in many places.
     if (std::find(edits.begin(), edits.end(), edit) != edits.end()) return;
@@ -134,24 +114,9 @@ class Editor {
                        "no wait orders a non-coherent load, and another launch may write there"});
   }
 
-  const std::string_view text_;
+  const ptx::ParsedModule& module_;
   const Code& code_;
 };
-
-std::string edited(std::string_view text, std::vector<Edit> edits) {
-  // At one place in the order given.
-  std::stable_sort(edits.begin(), edits.end(),
-                   [](const Edit& a, const Edit& b) { return a.at < b.at; });
-  std::string out;
-  std::size_t copied = 0;
-  for (const Edit& edit : edits) {
-    out += text.substr(copied, edit.at - copied);
-    out += edit.inserted;
-    copied = edit.at + edit.removed;
-  }
-  out += text.substr(copied);
-  return out;
-}
 
 // Why what came out is not what was meant, or empty.
 std::string objection(const std::shared_ptr<const ptx::ParsedModule>& module,
@@ -229,7 +194,7 @@ class Rewriter {
  private:
   struct Draft {
     RewrittenKernel result;
-    std::vector<Edit> edits;
+    std::vector<TextEdit> edits;
     std::size_t instructions = 0;  // of the body when it is done
     Footprint::Waits waits = Footprint::Waits::kAll;
   };
@@ -251,12 +216,12 @@ class Rewriter {
 
   // Whether all that is left to be changed can be; else what cannot is out.
   bool holds(std::shared_ptr<const ptx::ParsedModule>& module) {
-    std::vector<Edit> edits;
+    std::vector<TextEdit> edits;
     std::map<std::size_t, std::size_t> removals;  // by place: kernels may share a function
     module = nullptr;
     for (const Draft& draft : drafts_) {
       if (!draft.result.obstacle.empty()) continue;
-      for (const Edit& edit : draft.edits) {
+      for (const TextEdit& edit : draft.edits) {
         if (edit.removed != 0 && !removals.emplace(edit.at, edit.removed).second) continue;
         edits.push_back(edit);
       }
@@ -264,7 +229,8 @@ class Rewriter {
     if (edits.empty()) return true;
     // Edits that do not parse are an obstacle, as is whatever else comes out wrong.
     const std::string unreadable = obstacle_of([&] {
-      module = ptx::ParsedModule::parse(edited(module_->text(), std::move(edits)), module_->name());
+      module =
+          ptx::ParsedModule::parse(ptx::edited(module_->text(), std::move(edits)), module_->name());
       return std::string();
     });
     bool all = true;

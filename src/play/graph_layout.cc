@@ -6,6 +6,7 @@
 #include "bind/tape_walk.h"
 #include "driver/driver.h"
 #include "play/moves.h"
+#include "play/note_steps.h"
 
 namespace baton::play {
 namespace {
@@ -51,7 +52,10 @@ class Layouter {
     if (launch.form == nullptr) return nothing(at);
     flush_messages();
     if (graph_ != nullptr) {
-      const LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+      LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+      if (context_.records != nullptr) {
+        note_step(*context_.records, at, launch, plan, loops_ != 0);
+      }
       graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
     }
     layout_.rows.push_back(at.row);
@@ -62,16 +66,24 @@ class Layouter {
   void add(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
     if (bytes_moved(move, context_.buffers) == 0) return nothing(at);
     flush_messages();
-    if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
+    if (graph_ != nullptr) {
+      note_move(at);
+      add_to(*graph_, move, context_.buffers);
+    }
     added(at);
   }
 
   void add(const bind::RunStep& at, const bind::TapeCollective& collective) {
     if (bytes_moved(collective, context_.buffers) == 0) return nothing(at);
     if (graph_ != nullptr) {
+      note_move(at);
       context_.collectives.add_to(*graph_, *at.step, collective, context_.buffers);
     }
     added(at);
+  }
+
+  void note_move(const bind::RunStep& at) {
+    if (context_.records != nullptr) note_step(*context_.records, at);
   }
 
   // Something else follows messages that were kept to be one group.
@@ -99,6 +111,7 @@ class Layouter {
     const bool is_loop = condition.group->test.is_loop();
     if (times == 0) {
       flush_messages();
+      if (is_loop) ++loops_;
       if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
       if (graph_ != nullptr) {
         graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
@@ -114,6 +127,7 @@ class Layouter {
     if (times > 1) --copies_;
     if (graph_ != nullptr) graph_->end_condition(*tests_, context_.buffers);
     --depth_;
+    if (is_loop) --loops_;
     mark_if_due();
     return false;
   }
@@ -182,6 +196,7 @@ class Layouter {
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
   std::size_t depth_ = 0;     // conditions around the step
+  std::size_t loops_ = 0;     // of these, loops
   std::size_t branches_ = 0;  // parallels around the step
   std::size_t copies_ = 0;    // of these, those whose steps were laid out before
 };

@@ -95,6 +95,7 @@ class GraphPlayer : public Player {
     nodes_.clear();
     binding_ = 0;  // of none, until the graph is made
     make_tests(target);
+    if (target.records != nullptr) target.records->begin();
     TapeGraph graph(device_);
     layout_ = play::lay_out({target, run, &graph, tests(), stride, events_, nodes_});
     take(std::move(graph));

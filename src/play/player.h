@@ -13,6 +13,7 @@
 #include "play/launch_tags.h"
 #include "play/run_log.h"
 #include "play/run_watch.h"
+#include "trace/launch_records.h"
 
 namespace baton::play {
 
@@ -26,6 +27,8 @@ struct PlayTarget {
   const LaunchTags& tags;
   Lanes& lanes;              // of the tape
   Collectives& collectives;  // of the run's rank
+  // Of instrumented kernels; null: there are none.
+  trace::LaunchRecords* records = nullptr;
 };
 
 // Sees the steps of a run as they complete.

@@ -6,6 +6,7 @@ namespace baton::play {
 
 void send_all(const PlayTarget& target, std::string_view what) {
   require_no_conditions(target.tape, what);
+  if (target.records != nullptr) target.records->begin();
   target.tape.set_stream(target.stream, target.lanes.streams());
   with_sender(target, [&](auto sender) {
     typename decltype(sender)::Walk walk(target.tape);

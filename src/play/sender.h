@@ -9,6 +9,7 @@
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "play/moves.h"
+#include "play/note_steps.h"
 #include "play/player.h"
 
 namespace baton::play {
@@ -91,15 +92,21 @@ class Sender {
     if (has_parts_) [[unlikely]]
       target_.lanes.take_part(*launch.site->launch, target_.stream);
     LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+    if (target_.records != nullptr) [[unlikely]]
+      note_step(*target_.records, at, launch, plan);
     const NativeResult result = plan.try_launch(launch.arguments);
     if (result != 0) throw plan.kernel().diagnose(plan.config(), result);
   }
   template <typename Planned>
-  void send(const bind::RunStep&, const bind::TapeMove<Planned>& move) {
+  void send(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
+    if (target_.records != nullptr) [[unlikely]]
+      note_step(*target_.records, at);
     enqueue(move, target_.buffers, stream());
   }
   void send(const bind::RunStep& at, const bind::TapeCollective& collective) {
     if (keeps_messages_) leave_part();
+    if (target_.records != nullptr) [[unlikely]]
+      note_step(*target_.records, at);
     target_.collectives.enqueue(*at.step, collective, target_.buffers, stream());
   }
 

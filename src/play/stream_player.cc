@@ -78,6 +78,7 @@ class StreamPlayer : public Player {
 
   void play(const PlayContext& context) override {
     try {
+      if (context.records != nullptr) context.records->begin();
       context.tape.set_stream(context.stream, context.lanes.streams());
       context.log.begin_run();
       timer_.begin(context);

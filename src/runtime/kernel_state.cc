@@ -60,6 +60,7 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
   // The barrier of a cooperative grid polls, and ends with the grid's own blocks.
   is_noted_ = device_.state()->loads_lazily() && facts.polls.value_or(false) &&
               !facts.grid_sync.value_or(false);
+  is_special_ = is_noted_ || facts.traced;
   read_params();
 }
 
@@ -82,6 +83,7 @@ void ResolvedKernel::read_params() {
     driver::check(driver, result, "cuFuncGetParamInfo");
     params_.push_back({static_cast<std::uint32_t>(size)});
   }
+  if (facts_.traced && !params_.empty()) params_.pop_back();
   if (!facts_.params) return;
   const bool agree =
       std::equal(params_.begin(), params_.end(), facts_.params->begin(), facts_.params->end(),

@@ -58,6 +58,10 @@ class ResolvedKernel {
   bool grid_in_clusters() const { return grid_in_clusters_; }
   // Its launches are noted, as other kernels may be loaded beside them: see PollingLaunches.
   bool is_noted() const { return is_noted_; }
+  // It is instrumented: behind its parameters it takes the address of its records.
+  bool is_traced() const { return facts_.traced; }
+  // A launch is more than the driver's call.
+  bool is_special() const { return is_special_; }
   void note_launch(CUstream stream) const {
     device_.state()->polling().launched(facts_.name, stream);
   }
@@ -125,6 +129,7 @@ class ResolvedKernel {
   std::array<std::uint32_t, 3> compiled_cluster_{};
   bool grid_in_clusters_ = false;
   bool is_noted_ = false;
+  bool is_special_ = false;
   mutable std::mutex raising_;  // and accepting
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
   mutable std::atomic<bool> large_clusters_allowed_{false};

@@ -11,6 +11,7 @@
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "play/note_steps.h"
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
@@ -18,6 +19,7 @@
 #include "session/rank_agreement.h"
 #include "session/run_observer.h"
 #include "session/simulated_run.h"
+#include "session/traced_run.h"
 
 namespace baton {
 namespace {
@@ -202,6 +204,15 @@ void BoundProgram::change_parts(const std::shared_ptr<const SharedParts>& parts)
   parts_.reset();
 }
 
+// A graph of instrumented kernels is laid out anew: its launches may have other blocks, and
+// records.
+void BoundProgram::note_changes(const bind::TapeChanges& changes) {
+  if (!state_->kernels.is_instrumented()) {
+    player_->note_changes(changes, binding_, binding_ + 1);
+  }
+  ++binding_;
+}
+
 bool BoundProgram::update(std::span<const std::int64_t> symbols) {
   if (!uses_) uses_.emplace(state_->plan, symbols.size(), *tape_, decided_by_values_);
   if (!update_.evaluate(*tape_, *uses_, symbols, buffers())) return false;
@@ -212,8 +223,7 @@ bool BoundProgram::update(std::span<const std::int64_t> symbols) {
     tape_.reset();
     throw;
   }
-  player_->note_changes(update_.changes(), binding_, binding_ + 1);
-  ++binding_;
+  note_changes(update_.changes());
   log(LogLevel::kInfo, "{}: symbols take new values in place", printable(state_->program.name()));
   return true;
 }
@@ -335,8 +345,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
     memory_.adopt(index, array.address);
     memory_.freeze(false);
     tape_->move_buffer(number, distance);
-    player_->note_changes(bind::changes_of_buffer(*tape_, number), binding_, binding_ + 1);
-    ++binding_;
+    note_changes(bind::changes_of_buffer(*tape_, number));
     return;
   }
   ProgramValues values = values_with(symbols_);
@@ -362,7 +371,28 @@ std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick
 }
 
 play::PlayTarget BoundProgram::target(const Stream& stream) {
-  return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_, *collectives_};
+  return {state_->device, stream,  *tape_,        buffers(), binding_,
+          tags_,          *lanes_, *collectives_, records()};
+}
+
+trace::LaunchRecords* BoundProgram::records() {
+  if (!state_->kernels.is_instrumented()) return nullptr;
+  if (records_ && records_of_ == binding_) return &*records_;
+  std::uint64_t blocks = play::count_traced_blocks(*tape_);
+  // How often the steps of conditions run is not known.
+  if (tape_->has_conditions() && blocks != 0) {
+    blocks = std::max(blocks, trace::LaunchRecords::kMostBlocks / 4);
+  }
+  blocks = std::min(blocks, trace::LaunchRecords::kMostBlocks);
+  if (!records_ || records_->blocks() < blocks) {
+    records_.reset();
+    records_.emplace(state_->device, blocks);
+    // Runs that nobody traces write there too.
+    records_->clear(stream_);
+    stream_.synchronize();
+  }
+  records_of_ = binding_;
+  return &*records_;
 }
 
 void BoundProgram::prepare(const Stream& stream) {
@@ -437,7 +467,8 @@ void BoundProgram::run_rank(const RunOptions& options) {
   stopped_.reset();
   const bool overlaps =
       tape_->lanes() > 1 || std::ranges::any_of(edges_, &EdgeReport::programmatic);
-  SimulatedRun simulated(state_->device, options, overlaps, report);
+  SimulatedRun simulated(state_->device, options, overlaps, state_->kernels.is_instrumented(),
+                         report);
   try {
     play(options);
   } catch (Error& failure) {
@@ -473,9 +504,16 @@ void BoundProgram::play(const RunOptions& options) {
     for (std::uint64_t run = 0; run < options.repeat; ++run) {
       progress.run = run;
       progress.steps_done = 0;
-      player_->play({target(stream_), steps_, run_log, watch, progress.steps_done,
-                     options.time_steps, options.steps_apart,
-                     observer && run == 0 ? &*observer : nullptr});
+      std::optional<TracedRun> traced;
+      if (options.trace && records() != nullptr && run + 1 == options.repeat) {
+        traced.emplace(state_->device, stream_, *records());
+      }
+      // On a GPU events between the launches would be seen in the timeline.
+      const bool events =
+          options.time_steps && (!traced || state_->device.driver().simulator != nullptr);
+      player_->play({target(stream_), steps_, run_log, watch, progress.steps_done, events,
+                     options.steps_apart, observer && run == 0 ? &*observer : nullptr});
+      if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();
       if (run == 0) {
         outputs = memory_.download(stream_, options.results);

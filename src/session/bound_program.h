@@ -13,6 +13,7 @@
 #include "session/exclusive_use.h"
 #include "session/loaded_program.h"
 #include "session/program_memory.h"
+#include "trace/launch_records.h"
 
 namespace baton {
 
@@ -76,6 +77,8 @@ class BoundProgram {
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
   // made anew; then nothing has changed.
   bool update(std::span<const std::int64_t> symbols);
+  // The tape has other values.
+  void note_changes(const bind::TapeChanges& changes);
   // The values now, with other symbols. Throws kInvalidInput if they change a shape.
   ProgramValues values_with(std::vector<BoundSymbol> symbols) const;
   // Whether the setup steps must be executed for the binding: never, if there are none.
@@ -86,6 +89,8 @@ class BoundProgram {
   // Notes work that is still under way after its time limit.
   void note_stop(const Error& failure, const Stream& stream, const play::RunWatch& watch);
   play::PlayTarget target(const Stream& stream);
+  // Memory for what the tape's instrumented kernels note; null where none is instrumented.
+  trace::LaunchRecords* records();
   // Whether the collectives of a run go well; null for one rank.
   std::function<void()> watch_collectives(std::function<void()> tick) const;
 
@@ -115,7 +120,9 @@ class BoundProgram {
   std::uint64_t steps_ = 0;            // of one run
   bool is_set_up_ = false;             // the setup steps were executed for the memory as it is
   std::uint64_t binding_ = 0;          // the number of the last change of the tape
-  std::optional<Event> stopped_;       // the end of work that a time limit or the user stopped
+  std::optional<trace::LaunchRecords> records_;  // of instrumented kernels
+  std::uint64_t records_of_ = 0;                 // the binding that they are for
+  std::optional<Event> stopped_;  // the end of work that a time limit or the user stopped
 };
 
 }  // namespace baton

@@ -12,7 +12,7 @@ namespace {
 
 using Watch = driver::Simulator::Watch;
 
-void refuse_simulator_options(const Device& device, const RunOptions& options) {
+void refuse_simulator_options(const Device& device, const RunOptions& options, bool instrumented) {
   if (options.schedule != Schedule{}) {
     throw error(ErrorCode::kInvalidInput,
                 "the schedule {} needs the simulated GPU; {} orders its work itself",
@@ -27,8 +27,10 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
     throw error(ErrorCode::kInvalidInput,
                 "accesses are counted by the simulated GPU, the device is {}", device.name());
   }
-  if (options.trace) {
-    throw error(ErrorCode::kInvalidInput, "a trace needs the simulated GPU, the device is {}",
+  if (options.trace && !instrumented) {
+    throw error(ErrorCode::kInvalidInput,
+                "a trace on {} needs kernels that note what they do; load the program with "
+                "LoadOptions::instrument, as baton run --trace does",
                 device.name());
   }
 }
@@ -36,11 +38,11 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
 }  // namespace
 
 SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool overlaps,
-                           RunReport& report)
+                           bool instrumented, RunReport& report)
     : options_(options), report_(report) {
   driver::Simulator* const simulator = device.driver().simulator;
   if (simulator == nullptr) {
-    refuse_simulator_options(device, options);
+    refuse_simulator_options(device, options, instrumented);
     return;
   }
   const CUcontext context = device.native_context();
@@ -48,7 +50,7 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool
   if (options.schedule != Schedule{}) asked.schedule = options.schedule;
   asked.watch = overlaps ? Watch::kOn : Watch::kOff;
   asked.races = options.races;
-  asked.trace = options.trace;
+  asked.trace = own_trace_ = options.trace && !instrumented;
   asked.count_accesses = options.count_accesses;
   asked.alone = true;
   session_ = simulator->begin(context, asked);
@@ -57,7 +59,7 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool
 std::vector<std::string> SimulatedRun::collect(bind::Tape& tape, const play::LaunchTags& tags) {
   std::vector<std::string> errors;
   if (session_ == nullptr) return errors;
-  if (options_.trace) {
+  if (own_trace_) {
     const std::vector<std::uint64_t> traced = session_->traced_tags();
     report_.trace = session_->trace(play::traced_launches(tape, tags, traced));
   }

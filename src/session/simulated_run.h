@@ -17,9 +17,11 @@ namespace baton {
 class SimulatedRun {
  public:
   // `overlaps`: whether launches of the run may overlap. Without overlap no two kernels race, and
-  // the run is faster unchecked. Throws kInvalidInput for options that the device does not have,
-  // and for a schedule other than the one of another run that is under way.
-  SimulatedRun(const Device& device, const RunOptions& options, bool overlaps, RunReport& report);
+  // the run is faster unchecked. `instrumented`: kernels note for a trace what they do. Throws
+  // kInvalidInput for options that the device does not have, and for a schedule other than the one
+  // of another run that is under way.
+  SimulatedRun(const Device& device, const RunOptions& options, bool overlaps, bool instrumented,
+               RunReport& report);
   SimulatedRun(const SimulatedRun&) = delete;
   SimulatedRun& operator=(const SimulatedRun&) = delete;
 
@@ -30,6 +32,7 @@ class SimulatedRun {
  private:
   const RunOptions& options_;
   RunReport& report_;
+  bool own_trace_ = false;                               // the device records a timeline
   std::unique_ptr<driver::Simulator::Session> session_;  // null on a GPU
 };
 

@@ -24,8 +24,7 @@ TEXT = program(buffer("x", "f32", [128], "input", "arange"), buffer("y", "f32", 
                '[[steps]]\nfill = { buffer = "y", value = 0 }\n')
 
 
-@unittest.skipIf(ON_GPU, "a trace needs the simulated GPU")
-class Trace(Case):
+class TraceCase(Case):
     def trace(self, *arguments, status=0, text=TEXT):
         self.write("p.toml", text)
         result = self.baton("run", "p.toml", "--trace", "t.json", *arguments)
@@ -36,7 +35,7 @@ class Trace(Case):
 
     def hold_format(self, found):
         """Phases with the members that they need, and bars of one track that never overlap."""
-        needed = {"M": {"name", "pid", "args"}, "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
+        needed = {"C": {"name", "pid", "ts", "args"}, "M": {"name", "pid", "args"}, "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
                   "i": {"name", "cat", "pid", "tid", "ts", "s"}, "B": {"name", "cat", "pid", "tid", "ts"},
                   "s": {"name", "cat", "id", "pid", "tid", "ts"}, "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"}}
         events = found["traceEvents"]
@@ -45,7 +44,7 @@ class Trace(Case):
         bars = collections.defaultdict(list)
         for event in events:
             self.assertLessEqual(needed[event["ph"]], event.keys(), event)
-            if event["ph"] != "M":
+            if event["ph"] not in "CM":
                 self.assertIn((event["pid"], event["tid"]), tracks)
                 self.assertGreaterEqual(event["ts"], 0)
             if event["ph"] == "X":
@@ -60,6 +59,9 @@ class Trace(Case):
                 self.assertTrue(not ends or end <= ends[-1] + 0.002, track)
                 ends.append(end)
 
+
+@unittest.skipIf(ON_GPU, "the timeline of the device needs the simulated GPU")
+class Trace(TraceCase):
     def test_names_are_those_of_the_program(self):
         events = self.trace()
         launches = [e for e in events if e.get("cat") == "launch"]
@@ -79,10 +81,12 @@ class Trace(Case):
     def test_tracks(self):
         events = self.trace("--schedule", "early")
         names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-        self.assertEqual(names, {1: "launches", 2: "blocks", 3: "copies and fills", 4: "stuck"})
+        self.assertEqual({pid: name for pid, name in names.items() if pid < 100},
+                         {1: "launches", 3: "copies and fills", 4: "stuck"})
+        self.assertLessEqual({100 + k: f"SM {k}" for k in range(4)}.items(), names.items())
         tracks = [(e["pid"], e["args"]["name"]) for e in events if e["name"] == "thread_name"]
         self.assertIn((1, "launch slot 0"), tracks)
-        self.assertLessEqual({(2, f"SM {k}") for k in range(4)}, set(tracks))
+        self.assertLessEqual({(100 + k, "block slot 0") for k in range(4)}, set(tracks))
         orders = [e for e in events if e["name"] == "thread_sort_index"]
         self.assertEqual(len(orders), len(tracks))
 
@@ -129,6 +133,57 @@ class Trace(Case):
         text = text.replace('launch = "add"', f'launch = "{quoted}"')
         names = {e["name"] for e in self.trace(text=text) if e.get("cat") == "launch"}
         self.assertEqual(names, {'k\\ "x"'})
+
+
+class InstrumentedKernels(TraceCase):
+    """The same form, noted by the kernels themselves: on any device."""
+
+    def by_kernels(self, *arguments, text=TEXT):
+        return self.trace("--trace-by", "kernels", *arguments, text=text)
+
+    def test_launches_blocks_and_waits(self):
+        for executor in ("stream", "graph"):
+            events = self.by_kernels("--executor", executor)
+            launches = [e for e in events if e.get("cat") == "launch"]
+            self.assertEqual([(e["name"], e["args"]["indexes"], e["args"]["step"]) for e in launches],
+                             [("add", f"layer = {k}", k + 1) for k in range(3)])
+            self.assertTrue(all((e["args"]["grid"], e["args"]["block"]) == ([4, 1, 1], [32, 1, 1]) for e in launches))
+            for kind in ("block", "wait"):
+                self.assertEqual(len([e for e in events if e.get("cat") == kind]), 12, kind)
+            self.assertEqual(len([e for e in events if e.get("name") == "launch_dependents"]), 12)
+            processes = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+            self.assertTrue(any(name.startswith("SM ") for name in processes), processes)
+
+    def test_results_and_the_table_by_edge(self):
+        self.write("p.toml", TEXT)
+        plain = self.baton("run", "p.toml", "--output", "z=z.npy", "--json")
+        self.check(plain, 0)
+        traced = self.baton("run", "p.toml", "--trace", "t.json", "--trace-by", "kernels", "--expect", "z=z.npy",
+                            "--rtol", "0", "--atol", "0", "--json")
+        self.check(traced, 0)
+        plain, traced = plain.json(), traced.json()
+        self.assertEqual(traced["edges"], plain["edges"])
+        self.assertEqual(traced["findings"], [])
+        self.assertNotIn("trace", plain)
+        trace = traced["trace"]
+        self.assertEqual((trace["launches"], trace["blocks"], trace["remarks"]), (3, 12, []))
+        self.assertEqual([(e["from_kernel"], e["to_kernel"], e["executions"]) for e in trace["edges"]],
+                         [("add", "add", 2)])
+        self.assertEqual(trace["costliest"], 0)
+
+    def test_the_words(self):
+        self.write("p.toml", TEXT)
+        result = self.baton("run", "p.toml", "--trace", "t.json", "--trace-by", "kernels", "--html", "r.html")
+        self.check(result, 0)
+        self.assertIn("traced 3 launches", result.out)
+        self.assertIn("the edge that costs most is add -> add", result.out)
+        page = (self.folder / "r.html").read_text()
+        self.assertIn("What the edges cost", page)
+        self.assertIn("blocks by multiprocessors", page)
+
+    def test_needs_a_file(self):
+        self.write("p.toml", TEXT)
+        self.check(self.baton("run", "p.toml", "--trace-by", "kernels"), 2, "give --trace FILE.json too")
 
 
 if __name__ == "__main__":

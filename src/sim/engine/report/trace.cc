@@ -4,34 +4,16 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace baton::sim {
 namespace {
 
 using Names = std::map<std::uint64_t, driver::TracedLaunch>;
 
-std::string json_text(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
-}
-
 std::string extent(const std::array<std::uint32_t, 3>& value) {
   return fmt::format("[{},{},{}]", value[0], value[1], value[2]);
 }
-
-// What the format calls a process. Its number is the row's.
-struct RowName {
-  const char* text;
-};
-constexpr RowName kRowNames[] = {{"launches"}, {"blocks"}, {"copies and fills"}, {"stuck"}};
 
 }  // namespace
 
@@ -105,7 +87,7 @@ void Trace::begin_grid(TracedGrid grid) {
   const Key key{Row::kGrids, grid.key};
   std::string args =
       fmt::format("\"kernel\":{},\"grid\":{},\"block\":{},\"shared\":{},\"dependent\":{}",
-                  json_text(grid.kernel), extent(grid.blocks), extent(grid.threads), grid.shared,
+                  quoted_json(grid.kernel), extent(grid.blocks), extent(grid.threads), grid.shared,
                   !grid.early.empty());
   running_[grid.key] = grids_.size();
   begin(key, 0, {0, "launch", grids_.size(), "", std::move(args)});
@@ -168,8 +150,8 @@ void Trace::add_move(TracedMove move, Clock::time_point begin) {
   const double at = since_start(begin);
   const std::uint32_t track = take_track(Row::kMoves, 0);
   tracks_[track].in_use = false;
-  std::string args = fmt::format("\"bytes\":{},\"to\":{}", move.bytes, json_text(move.to));
-  if (!move.from.empty()) args += fmt::format(",\"from\":{}", json_text(move.from));
+  std::string args = fmt::format("\"bytes\":{},\"to\":{}", move.bytes, quoted_json(move.to));
+  if (!move.from.empty()) args += fmt::format(",\"from\":{}", quoted_json(move.from));
   add({track, move.kind, kNoGrid, move.kind, std::move(args), at, now() - at});
 }
 
@@ -187,15 +169,28 @@ std::vector<std::uint64_t> Trace::tags() const {
   return {tags.begin(), tags.end()};
 }
 
-void Trace::append_tracks(std::string& json) const {
-  for (std::size_t row = 1; row <= std::size(kRowNames); ++row) {
-    json += fmt::format(
-        "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}"
-        ",\n{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"args\":{{\"sort_index\":"
-        "{}}}}}",
-        row == 1 ? "" : ",\n", row, json_text(kRowNames[row - 1].text), row, row);
+TraceEvents::Track Trace::place_of(std::uint32_t track) const {
+  const Track& found = tracks_[track];
+  const std::uint64_t thread = std::uint64_t{track} + 1;
+  switch (found.row) {
+    case Row::kGrids:
+      return {TraceEvents::kLaunches, thread};
+    case Row::kBlocks:
+      return {TraceEvents::multiprocessor(found.place), thread};
+    case Row::kMoves:
+      return {TraceEvents::kMoves, thread};
+    case Row::kStuck:
+      return {TraceEvents::kStuck, thread};
   }
-  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+  return {};
+}
+
+void Trace::add_tracks(TraceEvents& events) const {
+  events.name_process(TraceEvents::kLaunches, "launches");
+  events.name_process(TraceEvents::kMoves, "copies and fills");
+  events.name_process(TraceEvents::kStuck, "stuck");
+  std::set<std::uint32_t> multiprocessors;
+  for (std::uint32_t k = 0; k < tracks_.size(); ++k) {
     const Track& track = tracks_[k];
     std::string name;
     switch (track.row) {
@@ -203,8 +198,11 @@ void Trace::append_tracks(std::string& json) const {
         name = fmt::format("launch slot {}", track.line);
         break;
       case Row::kBlocks:
-        name = track.line == 0 ? fmt::format("SM {}", track.place)
-                               : fmt::format("SM {}, block {}", track.place, track.line + 1);
+        name = fmt::format("block slot {}", track.line);
+        if (multiprocessors.insert(track.place).second) {
+          events.name_process(TraceEvents::multiprocessor(track.place),
+                              fmt::format("SM {}", track.place));
+        }
         break;
       case Row::kMoves:
         name = "copies and fills";
@@ -213,17 +211,12 @@ void Trace::append_tracks(std::string& json) const {
         name = fmt::format("warps {}", track.line);
         break;
     }
-    constexpr std::uint64_t kMostLines = 4096;
-    json += fmt::format(
-        ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}"
-        "}}}},\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
-        "\"sort_index\":{3}}}}}",
-        static_cast<int>(track.row), k + 1, json_text(name), track.place * kMostLines + track.line);
+    events.name_track(place_of(k), name, track.line);
   }
 }
 
-void Trace::append_event(std::string& json, const Event& event, bool is_open,
-                         const Names& names) const {
+void Trace::add_event(TraceEvents& events, const Event& event, bool is_open,
+                      const Names& names) const {
   std::string name = event.name;
   std::string args = event.args;
   const auto add_arg = [&](const char* key, const std::string& value) {
@@ -236,34 +229,24 @@ void Trace::append_event(std::string& json, const Event& event, bool is_open,
     if (name.empty()) name = found == names.end() ? grid.kernel : found->second.name;
     if (found != names.end()) {
       add_arg("step", fmt::format("{}", found->second.step));
-      if (!found->second.indexes.empty()) add_arg("indexes", json_text(found->second.indexes));
+      if (!found->second.indexes.empty()) add_arg("indexes", quoted_json(found->second.indexes));
       if (event.category == std::string_view("launch"))
-        add_arg("at", json_text(found->second.where));
+        add_arg("at", quoted_json(found->second.where));
     }
   }
-  const bool moment = event.duration < 0;
-  json += fmt::format(
-      ",\n{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},{}"
-      "\"args\":{{{}}}}}",
-      is_open  ? "B"
-      : moment ? "i"
-               : "X",
-      event.category, json_text(name), static_cast<int>(tracks_[event.track].row), event.track + 1,
-      event.at,
-      is_open  ? std::string()
-      : moment ? std::string("\"s\":\"t\",")
-               : fmt::format("\"dur\":{:.3f},", event.duration),
-      args);
+  const TraceEvents::Track track = place_of(event.track);
+  if (is_open) return events.begin(track, event.category, name, event.at, args);
+  if (event.duration < 0) return events.moment(track, event.category, name, event.at, args);
+  events.bar(track, event.category, name, event.at, event.duration, args);
 }
 
 // From where a grid's last block triggered, or where the grid began, to the begin of each grid that
 // waited for no more than that.
-void Trace::append_arrows(std::string& json) const {
+void Trace::add_arrows(TraceEvents& events) const {
   std::map<Ordering::Number, std::size_t> by_number;
   for (std::size_t k = 0; k < grids_.size(); ++k) by_number[grids_[k].facts.number] = k;
   // A reader looks for the bar that the arrow's end is in: it must not be the bar's very end.
   constexpr double kInside = 0.001;
-  std::uint64_t id = 0;
   for (const Grid& later : grids_) {
     for (const Ordering::Number number : later.facts.early) {
       const auto found = by_number.find(number);
@@ -271,36 +254,28 @@ void Trace::append_arrows(std::string& json) const {
       const Grid& first = grids_[found->second];
       double from = first.trigger >= 0 ? std::min(first.trigger, later.begin) : first.begin;
       if (first.end >= 0) from = std::min(from, first.end - kInside);
-      ++id;
-      const auto end_of = [&](const char* phase, const Grid& grid, double at) {
-        json += fmt::format(
-            ",\n{{\"ph\":\"{}\",\"cat\":\"trigger\",\"name\":\"starts early\",\"id\":{},\"pid\":1,"
-            "\"tid\":{},\"ts\":{:.3f}}}",
-            phase, id, grid.track + 1, at);
-      };
-      end_of("s", first, std::max(from, first.begin));
-      end_of("f\",\"bp\":\"e", later, later.begin + kInside);
+      events.arrow("trigger", "starts early", place_of(first.track), std::max(from, first.begin),
+                   place_of(later.track), later.begin + kInside);
     }
   }
 }
 
 std::string Trace::json(const Names& names) const {
   std::lock_guard lock(mutex_);
-  std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  append_tracks(json);
-  for (const Event& event : events_) append_event(json, event, false, names);
+  TraceEvents events;
+  add_tracks(events);
+  for (const Event& event : events_) add_event(events, event, false, names);
   // What has not ended, as in a deadlock, goes on to the right.
   for (const auto& [key, open] : open_) {
-    append_event(json, open.event, true, names);
+    add_event(events, open.event, true, names);
     if (open.waits_since < 0) continue;
-    append_event(json,
-                 {open.event.track, "wait", open.event.grid, "griddepcontrol.wait", "",
-                  open.waits_since, -1},
-                 true, names);
+    add_event(events,
+              {open.event.track, "wait", open.event.grid, "griddepcontrol.wait", "",
+               open.waits_since, -1},
+              true, names);
   }
-  append_arrows(json);
-  json += fmt::format("\n],\"otherData\":{{\"dropped\":{}}}}}\n", dropped_);
-  return json;
+  add_arrows(events);
+  return std::move(events).finish(dropped_);
 }
 
 }  // namespace baton::sim

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/trace_events.h"
 #include "driver/simulator.h"
 #include "sim/engine/judge/ordering.h"
 
@@ -63,8 +64,7 @@ class Trace {
   std::string json(const std::map<std::uint64_t, driver::TracedLaunch>& names) const;
 
  private:
-  // The processes of the format, in the order shown.
-  enum class Row : std::uint8_t { kGrids = 1, kBlocks = 2, kMoves = 3, kStuck = 4 };
+  enum class Row : std::uint8_t { kGrids, kBlocks, kMoves, kStuck };
   // One track: the bars on it never overlap.
   struct Track {
     Row row = Row::kGrids;
@@ -107,10 +107,11 @@ class Trace {
   void end(const Key& key, const std::string& more_args);
   void end_wait(Open& open, double at);
   void add(Event event);
-  void append_tracks(std::string& json) const;
-  void append_event(std::string& json, const Event& event, bool is_open,
-                    const std::map<std::uint64_t, driver::TracedLaunch>& names) const;
-  void append_arrows(std::string& json) const;
+  TraceEvents::Track place_of(std::uint32_t track) const;
+  void add_tracks(TraceEvents& events) const;
+  void add_event(TraceEvents& events, const Event& event, bool is_open,
+                 const std::map<std::uint64_t, driver::TracedLaunch>& names) const;
+  void add_arrows(TraceEvents& events) const;
   static std::uint64_t number(const void* key) { return reinterpret_cast<std::uintptr_t>(key); }
 
   const Clock::time_point start_;

@@ -35,6 +35,7 @@ TEST(Trace, OverlapsTakeSlotsOfTheirOwn) {
   EXPECT_EQ(count(json, "\"launch slot 1\""), 1u) << json;
   EXPECT_EQ(count(json, "\"launch slot"), 2u) << json;
   EXPECT_EQ(count(json, "\"SM 7\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"block slot 0\""), 1u) << json;
   EXPECT_EQ(count(json, "\"index\":[3,0,0]"), 1u) << json;
   EXPECT_EQ(count(json, "griddepcontrol.wait"), 1u) << json;
   EXPECT_EQ(trace.tags(), (std::vector<std::uint64_t>{5}));

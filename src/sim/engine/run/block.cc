@@ -210,7 +210,25 @@ void begin_block(const GridState& grid, const Extent3& index, BlockState* block)
   }
 }
 
+namespace {
+
+// What a block does now comes after all that blocks did before.
+void begin_clock(const GridState& grid, BlockState* block) {
+  const std::uint64_t now = grid.device_clock->load(std::memory_order_relaxed);
+  block->clock = std::max(block->clock, now);
+}
+
+void end_clock(const GridState& grid, const BlockState& block) {
+  std::uint64_t now = grid.device_clock->load(std::memory_order_relaxed);
+  while (now < block.clock &&
+         !grid.device_clock->compare_exchange_weak(now, block.clock, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
 BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
+  begin_clock(*x->grid, block);
   x->block = block;
   x->shared.base = std::uint64_t{block->rank} << kRankShift;
   x->shared.size = block->shared.size();
@@ -222,6 +240,7 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   const BlockStop stop = run_warps(x, block, budget);
   if (stop == BlockStop::kFinished) finish_async(x);
   block->clock += x->warp_instructions;
+  end_clock(*x->grid, *block);
   block->shared_unwritten = x->shared_unwritten;
   return stop;
 }

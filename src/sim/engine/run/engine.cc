@@ -68,6 +68,8 @@ struct Engine::Impl {
   Workspaces workspaces;
   WorkerPool workers;
   std::uint64_t next_grid = 1;
+  // Of all blocks, in instructions. It begins above 0, which programs take for "never".
+  std::atomic<std::uint64_t> clock{1'000'000};
   std::atomic<bool> interrupted{false};
 };
 
@@ -122,6 +124,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->watches_shared = impl_->config.watch_shared && shared != 0;
   grid->sm_count = impl_->config.sm_count;
   grid->clock_khz = impl_->config.clock_khz;
+  grid->device_clock = &impl_->clock;
   grid->max_resident = resident_limit(impl_->config, *grid);
   if (grid->launch.cooperative) {
     grid->max_resident = grid->total_clusters;

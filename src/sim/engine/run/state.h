@@ -204,6 +204,7 @@ struct GridState final : public Grid {
   std::uint64_t max_resident = 1;  // clusters
   int sm_count = 1;                // of the device, whatever part of it the launch has
   std::uint32_t clock_khz = 1;
+  std::atomic<std::uint64_t>* device_clock = nullptr;  // the engine's
   FindingLog* log = nullptr;
   PrintedText output;
   Workspaces::Hold workspace;  // of a cooperative launch

@@ -1,0 +1,164 @@
+#include "cli/trace_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+
+#include "cli/format.h"
+#include "cli/or_null.h"
+#include "cli/table.h"
+#include "tools/basics.h"
+
+namespace baton::cli {
+namespace {
+
+using TraceJson = nlohmann::ordered_json;
+using KernelModule = Executable::KernelModule;
+
+// More rows than this are not read.
+constexpr std::size_t kMostEdges = 30;
+constexpr std::size_t kMostAdvice = 8;
+constexpr std::size_t kLongestAdvice = 300;
+
+double share_of(const TracedEdge& edge, const TraceReport& traced) {
+  return traced.idle_sm_seconds > 0 ? edge.idle_sm_seconds / traced.idle_sm_seconds : 0;
+}
+
+TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& modules) {
+  TraceJson edges = TraceJson::array(), kernels = TraceJson::array();
+  for (const TracedEdge& edge : traced.edges) {
+    TraceJson advice = TraceJson::array();
+    for (const EdgeAdvice& each : edge.advice) {
+      advice.push_back({{"text", each.text}, {"seconds", each.seconds}});
+    }
+    edges.push_back({{"from", edge.from},
+                     {"to", edge.to},
+                     {"from_kernel", edge.from_kernel},
+                     {"to_kernel", edge.to_kernel},
+                     {"executions", edge.executions},
+                     {"early", edge.early},
+                     {"overlap_seconds", edge.overlap_seconds},
+                     {"gap_seconds", edge.gap_seconds},
+                     {"wait_seconds", edge.wait_seconds},
+                     {"tail_seconds", edge.tail_seconds},
+                     {"idle_sm_seconds", edge.idle_sm_seconds},
+                     {"advice", advice}});
+  }
+  for (const KernelModule& module : modules) {
+    for (const KernelTrace& kernel : module.traces) {
+      kernels.push_back(
+          {{"kernel", kernel.kernel},
+           {"obstacle", kernel.obstacle.empty() ? TraceJson() : TraceJson(kernel.obstacle)},
+           {"registers_before", or_null(kernel.registers_before)},
+           {"registers", or_null(kernel.registers)}});
+    }
+  }
+  return {{"seconds", traced.seconds},
+          {"launches", traced.launches},
+          {"blocks", traced.blocks},
+          {"multiprocessors", traced.multiprocessors},
+          {"idle_sm_seconds", traced.idle_sm_seconds},
+          {"clock_step_ns", traced.clock_step_ns},
+          {"costliest", traced.costliest ? TraceJson(*traced.costliest) : TraceJson()},
+          {"edges", edges},
+          {"kernels", kernels},
+          {"remarks", traced.remarks}};
+}
+
+void show_edges(const TraceReport& traced, Output& output) {
+  if (traced.edges.empty()) return;
+  std::vector<std::size_t> order(traced.edges.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() > kMostEdges) {
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t k) { return traced.edges[k].idle_sm_seconds; });
+    order.resize(kMostEdges);
+  }
+  using enum Table::Align;
+  Table table({{"edge"},
+               {"times", kRight},
+               {"early", kRight},
+               {"overlap", kRight},
+               {"gap", kRight},
+               {"wait", kRight},
+               {"tail", kRight},
+               {"idle SM time", kRight},
+               {"of all", kRight}});
+  for (const std::size_t k : order) {
+    const TracedEdge& edge = traced.edges[k];
+    table.add({fmt::format("{} -> {}", printable(edge.from_kernel), printable(edge.to_kernel)),
+               std::to_string(edge.executions), std::to_string(edge.early),
+               format_duration(edge.overlap_seconds), format_duration(edge.gap_seconds),
+               format_duration(edge.wait_seconds), format_duration(edge.tail_seconds),
+               format_duration(edge.idle_sm_seconds),
+               fmt::format("{:.0f} %", 100 * share_of(edge, traced))});
+  }
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
+  if (traced.edges.size() > kMostEdges) {
+    output.line("  and {} edges that cost less", traced.edges.size() - kMostEdges);
+  }
+}
+
+// What may save most, of all edges.
+void show_advice(const TraceReport& traced, Output& output) {
+  struct Row {
+    const TracedEdge* edge;
+    const EdgeAdvice* advice;
+  };
+  std::vector<Row> rows;
+  for (const TracedEdge& edge : traced.edges) {
+    for (const EdgeAdvice& advice : edge.advice) rows.push_back({&edge, &advice});
+  }
+  if (rows.empty()) return;
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const Row& row) { return row.advice->seconds; });
+  if (rows.size() > kMostAdvice) rows.resize(kMostAdvice);
+  using enum Table::Align;
+  Table table({{"edge"}, {"may save", kRight}, {"by"}});
+  for (const Row& row : rows) {
+    table.add(
+        {fmt::format("{} -> {}", printable(row.edge->from_kernel), printable(row.edge->to_kernel)),
+         format_duration(row.advice->seconds), printable(row.advice->text, kLongestAdvice)});
+  }
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
+}  // namespace
+
+void show_traced(const RunReport& report, const std::vector<Executable::KernelModule>& modules,
+                 bool is_simulated, Output& output) {
+  if (!report.traced) return;
+  const TraceReport& traced = *report.traced;
+  output.result()["trace"] = json_of(traced, modules);
+  show_edges(traced, output);
+  const double capacity = traced.seconds * traced.multiprocessors;
+  if (capacity > 0) {
+    output.line("traced {} launches of {} blocks in {}: {:.0f} % of the SMs' time is idle",
+                traced.launches, traced.blocks, format_duration(traced.seconds),
+                100 * traced.idle_sm_seconds / capacity);
+  }
+  if (traced.costliest) {
+    const TracedEdge& edge = traced.edges[*traced.costliest];
+    output.line("the edge that costs most is {} -> {}: {} of idle SM time, {:.0f} % of all",
+                printable(edge.from_kernel), printable(edge.to_kernel),
+                format_duration(edge.idle_sm_seconds), 100 * share_of(edge, traced));
+  }
+  show_advice(traced, output);
+  for (const KernelModule& module : modules) {
+    for (const KernelTrace& kernel : module.traces) {
+      if (!kernel.registers || !kernel.registers_before) continue;
+      if (*kernel.registers == *kernel.registers_before) continue;
+      output.line("instrumented, {} has {} registers and not {}", printable(kernel.kernel),
+                  *kernel.registers, *kernel.registers_before);
+    }
+  }
+  if (is_simulated) {
+    output.line("times of the simulated GPU count instructions, and say nothing about a GPU");
+  }
+  for (const std::string& remark : traced.remarks) output.line("{}", printable(remark));
+}
+
+}  // namespace baton::cli
