@@ -16,6 +16,7 @@ FOLDERS = {
     "docs/cli-bench.md": [("tests/e2e/pages/cli-bench", "")],
     "docs/cli-run.md": [("tests/e2e/pages/cli-run", ""), ("tests/golden/metadata", "tests/golden/metadata")],
     "docs/metadata.md": [("tests/golden/metadata", "tests/golden/metadata")],
+    "docs/scale.md": [("bench", "bench")],
     "docs/pdl.md": [("examples/decode_layer", "")],
     "docs/pdl-rewrite.md": [("tests/e2e/pages/pdl-rewrite", "")],
     "docs/pdl-verdicts.md": [("tests/e2e/pages/pdl-verdicts", "")],
