@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "baton/buffer.h"
 #include "baton/world.h"
@@ -29,17 +30,18 @@ class Collectives {
 
   const World& world() const { return world_; }
 
-  // Once, before the first step. `why_host`: why there is no NCCL, for messages.
-  void choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host);
+  // Once, before the first step. `nccl`: as NcclSteps takes it; none for the host. `why_host`: why
+  // there is no NCCL, for messages.
+  void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl, std::string why_host);
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Throws what NCCL found wrong since.
   void check() const {
-    if (nccl_) nccl_->ranks().check();
+    if (nccl_) nccl_->check();
   }
   // Ends what waits for other ranks. The run of the world has failed.
   void abort() noexcept {
-    if (nccl_) nccl_->ranks().abort();
+    if (nccl_) nccl_->abort();
   }
 
   // Throws kUnsupported for a stream that is captured, and the driver's errors.

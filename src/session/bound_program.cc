@@ -149,9 +149,10 @@ void BoundProgram::bind(Bindings given) {
 
 void BoundProgram::bind_rank(Bindings given) {
   ProgramValues values = state_->values(given);
+  keep_groups(values.symbols);
   if (world_.ranks() > 1) {
     agree_on(world_, *state_, executor_, values, given);
-    if (has_collectives(*state_)) choose_collectives(given.collectives);
+    if (has_collectives(*state_)) choose_collectives(values.symbols, given.collectives);
   }
   ProgramMemory::Next next;
   if (bound()) {
@@ -232,7 +233,7 @@ ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const 
     }
     buffer.elements = now.elements;
     buffer.bytes = now.bytes;
-    buffer.shard = now.shard;
+    buffer.shards = now.shards;
     buffer.given = now.given;
   }
   return values;
@@ -267,6 +268,13 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
       throw error(ErrorCode::kInvalidInput,
                   "the world sets the symbol {}, which is {} here; leave it out", symbols_[i].name,
                   symbols_[i].value);
+    }
+    if (state_->decides_groups[i]) {
+      throw error(
+          ErrorCode::kInvalidInput,
+          "groups of ranks have sizes by the symbol {}; make another executable for another "
+          "value",
+          symbols_[i].name);
     }
     is_shape = is_shape || state_->decides_shape[i];
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };

@@ -102,8 +102,7 @@ std::optional<WeightPool::Key> ProgramMemory::shared_key(const bind::BufferTable
   const ProgramBuffer& definition = *buffer.definition;
   if (!facts_of(definition.role).is_constant || !is_uploaded_once(buffer)) return std::nullopt;
   if (next.given[index] || definition.init == BufferInit::kNone) return std::nullopt;
-  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get(), std::nullopt};
-  if (buffer.shard) key.rank = buffer.shard->rank;
+  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get(), buffer.shards};
   if (bind::depends_on_seed(definition)) key.seed = seed;
   return key;
 }
