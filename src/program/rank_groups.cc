@@ -140,9 +140,6 @@ void check_shards(const ProgramBuffer& buffer, const ProgramScope& scope) {
                          buffer.shape.size()));
     }
     if (buffer.variable) refuse("and is a variable of a kernel, which each device has whole");
-    if (!buffer.tensor.empty()) {
-      refuse("and a tensor of a .safetensors file, which is read whole; take a .npy");
-    }
     if (!axes.insert(shard.axis).second) {
       refuse(fmt::format("and another one by the same axis {}", shard.axis));
     }
