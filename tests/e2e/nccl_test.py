@@ -12,7 +12,7 @@ import numpy
 from baton import BATON, ROOT, Case, main
 from world_test import SUM, free_port
 
-EXAMPLES = {"tensor_parallel": "out", "data_parallel": "w"}
+EXAMPLES = {"tensor_parallel": "out", "pipeline_parallel": "y", "data_parallel": "w"}
 NCCL_NAMES = ("BATON_NCCL", "BATON_SITE_PACKAGES")
 
 # Every kind, with a ring of messages in one place.
