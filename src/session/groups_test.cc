@@ -228,6 +228,53 @@ TEST(GroupSteps, AreComparedByGroup) {
                         "ranks of the group tensor must come to the same collectives"));
 }
 
+// Whether a bind of two ranks accepts steps that depend on the rank.
+std::string bind_refusal(const std::string& steps) {
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable =
+        Executable::prepare(program(kWorld + buffer("x", "i32", "[4]", "inout", "ones") +
+                                    buffer("go", "i32", "[1]", "input", "zeros") + steps),
+                            device);
+    executable.bind(bindings_of(world));
+    world.meet("the end");
+  });
+  return failures[0] ? failures[0]->message() : "";
+}
+
+std::string nested(const std::string& outer, const std::string& inner, const std::string& steps) {
+  return step("repeat = \"" + outer + "\"\nsteps = [ { repeat = \"" + inner +
+              "\", index = \"i\", steps = [ " + steps + " ] } ]");
+}
+
+TEST(GroupSteps, AreComparedAsTheyFollowOneAnother) {
+  const std::string one = "{ all_reduce = { buffer = \"x\" } }";
+  const std::string two = one + ", { all_reduce = { buffer = \"x\", op = \"max\" } }";
+  // However they are nested: 2 times 3, and 3 times 2.
+  EXPECT_EQ(bind_refusal(nested("2 + rank", "3 - rank", one)), "");
+  EXPECT_EQ(bind_refusal(nested("2 + rank", "3 - rank", two)), "");
+  EXPECT_THAT(bind_refusal(nested("2 + rank", "3", one)), HasSubstr("6 times"));
+  EXPECT_THAT(bind_refusal(nested("2 + rank", "3", two)), HasSubstr("does not have it"));
+  // By an index, whose values count.
+  const std::string counted = "{ all_reduce = { buffer = \"x\", count = \"1 + i % 2\" } }";
+  EXPECT_EQ(bind_refusal(nested("1", "4", counted)), "");
+  EXPECT_THAT(bind_refusal(nested("1", "2 + rank", counted)), HasSubstr("does not have it"));
+  EXPECT_THAT(
+      bind_refusal(nested("1", "4", "{ all_reduce = { buffer = \"x\", count = \"3 + i\" } }")),
+      HasSubstr("the all_reduce takes 5 elements of x from element 0 on, and there are 4"));
+}
+
+// What is too long to compare, and what values decide, is compared during the run.
+TEST(GroupSteps, AreComparedAsFarAsTheyAreKnown) {
+  const std::string two =
+      "{ all_reduce = { buffer = \"x\" } }, { all_reduce = { buffer = \"x\", op = "
+      "\"max\" } }";
+  EXPECT_EQ(bind_refusal(nested("100000 + rank", "1", two)), "");
+  EXPECT_EQ(bind_refusal(step("if = { buffer = \"go\" }\nsteps = [ " + two + " ]")), "");
+  EXPECT_EQ(bind_refusal(step("if = { buffer = \"go\" }\nsteps = [ { send = { buffer = \"x\", to = "
+                              "\"rank + 1\" } } ]")),
+            "");
+}
+
 std::string messages(const std::string& sends, const std::string& receives) {
   return kWorld + buffer("x", "i32", "[4]", "inout", "ones") +
          step("repeat = \"" + sends + "\"\nindex = \"i\"\nsteps = [ { send = { buffer = \"x\", " +
