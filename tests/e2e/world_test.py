@@ -2,23 +2,19 @@
 """Programs of several ranks: threads of one process, processes of mpirun, and ranks that fail."""
 
 import os
-import pathlib
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 
 import numpy
 
-from baton import BATON, ROOT, Case, Result, main
+from baton import ROOT, main
+from ranks import RankCase
 
 EXAMPLE = ROOT / "examples" / "tensor_parallel"
 PROGRAM = EXAMPLE / "tensor_parallel.toml"
 TRAINING = ROOT / "examples" / "data_parallel"
-PIPELINE = ROOT / "examples" / "pipeline_parallel"
-LLAMA = ROOT / "examples" / "llama"
 
 # A sum over all ranks, after a kernel that never ends on rank 1 if SPIN is 1.
 SUM = """
@@ -51,49 +47,11 @@ all_reduce = { buffer = "x" }
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-class World(Case):
+class World(RankCase):
     def setUp(self):
         super().setUp()
         self.program = self.folder / "sum.toml"
         self.program.write_text(SUM)
-        self.port = free_port()
-        self.started = []
-        self.addCleanup(self.end_all)
-
-    def end_all(self):
-        for process in self.started:
-            process.kill()
-            process.wait()
-
-    def settings(self, **more):
-        kept = ("BATON_CUDA_ROOT", "BATON_NVRTC")
-        settings = {k: v for k, v in os.environ.items() if not k.startswith("BATON_") or k in kept}
-        settings.update(BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name, **more)
-        return settings
-
-    def start(self, rank, *arguments, ranks=2, command="run", **more):
-        """One rank, as torchrun starts it."""
-        settings = self.settings(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
-                                 LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
-                                 MASTER_PORT=str(self.port), **more)
-        process = subprocess.Popen([BATON, command, *map(str, arguments)], cwd=self.folder,
-                                   env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
-        self.started.append(process)
-        return process
-
-    def end(self, process):
-        out, err = process.communicate(timeout=120)
-        return Result(subprocess.CompletedProcess([], process.returncode, out, err))
-
-    def run_ranks(self, *arguments, ranks=2, **more):
-        processes = [self.start(rank, *arguments, ranks=ranks, **more) for rank in range(ranks)]
-        return [self.end(process) for process in processes]
 
     def expect_one_error(self, results, text, statuses=(1, 2, 3)):
         """Rank 0 tells it, in one line; the others say nothing."""
@@ -117,26 +75,8 @@ class World(Case):
 
     # --- results
 
-    def reference(self, example=EXAMPLE, *options):
-        subprocess.run([sys.executable, "-B", example / "reference.py", "--out", self.folder, *options],
-                       check=True)
-
-    def run_mpi(self, ranks, *arguments):
-        """The ranks as mpirun starts them, or skips the rest of the test."""
-        mpirun = shutil.which("mpirun")
-        if mpirun is None:
-            self.skipTest("there is no mpirun (Debian: openmpi-bin)")
-        settings = self.settings(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                 OMPI_MCA_rmaps_base_oversubscribe="1")
-        settings.pop("BATON_DEVICE")
-        return subprocess.run([mpirun, "-n", str(ranks), BATON, *map(str, arguments), "--device", "sim"],
-                              cwd=self.folder, env=settings, capture_output=True, text=True, timeout=300)
-
-    def out(self, name):
-        return numpy.load(self.folder / name)
-
     def test_one_file_runs_on_one_and_on_several(self):
-        self.reference()
+        self.reference(EXAMPLE)
         one = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--json")
         self.check(one, 0)
         self.assertEqual(one.json()["symbols"]["ranks"], 1)
@@ -161,7 +101,7 @@ class World(Case):
         self.check(four, 0)
 
     def test_mpirun(self):
-        self.reference()
+        self.reference(EXAMPLE)
         command = ("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=mpi.npy")
         done = self.run_mpi(2, *command)
         self.assertEqual(done.returncode, 0, done)
@@ -173,65 +113,6 @@ class World(Case):
         errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
         self.assertEqual(len(errors), 1, done)
         self.assertIn("F % ranks == 0", errors[0])
-
-    def test_a_pipeline(self):
-        """Stages, and ranks that divide each stage: bit-equal in any layout."""
-        self.reference(PIPELINE)
-        program = PIPELINE / "pipeline_parallel.toml"
-        options = ("--expect", "y=y.npy", "--output", "y=got.npy")
-        self.check(self.baton("run", program, *options), 0)
-        want = self.out("got.npy")
-        for ranks, tensor, executor in ((2, 1, "stream"), (2, 2, "stream"), (4, 2, "stream"),
-                                        (4, 2, "graph")):
-            with self.subTest(ranks=ranks, tensor=tensor, executor=executor):
-                self.check(self.baton("run", program, *options, "--devices", ",".join(["sim"] * ranks),
-                                      "--set", f"TENSOR={tensor}", "--executor", executor), 0)
-                numpy.testing.assert_array_equal(self.out("got.npy"), want)
-        self.check(self.run_ranks(program, *options, "--set", "TENSOR=2", ranks=4)[0], 0)
-        numpy.testing.assert_array_equal(self.out("got.npy"), want)
-        self.check(self.baton("run", program, "--devices", "sim,sim,sim"), 2,
-                   "L % stage_ranks == 0 (the stages divide the layers)")
-        self.check(self.baton("run", program, "--devices", "sim,sim", "--set", "TENSOR=3"), 2,
-                   "the group stage would have 0 ranks (ranks = 2, TENSOR = 3), and this run has 2")
-        self.check(self.baton("run", program, "--devices", "sim,sim,sim", "--set", "TENSOR=2"), 2,
-                   "the groups have the sizes stage = 1, tensor = 2, whose product is not the 3 ranks")
-
-    def test_a_pipeline_by_mpirun(self):
-        self.reference(PIPELINE)
-        done = self.run_mpi(2, "run", PIPELINE / "pipeline_parallel.toml", "--expect", "y=y.npy")
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(done.stdout.count("as expected"), 1, done)
-
-    def llama(self, sizes):
-        """The arguments of a run, whose tokens must be those of the reference."""
-        options = ["--seed", "2"]
-        for size in sizes.split():
-            options += ["--set", size]
-        self.reference(LLAMA, *options)
-        return (LLAMA / "llama.toml", *options, "--expect", "tokens=tokens.npy", "--expect",
-                "position=position.npy")
-
-    def test_llama(self):
-        """Sums of products have another order on several ranks: scores differ by some thousandths
-        where a value is rounded to another bf16."""
-        for ranks, sizes in ((2, "H=32 G=8 I=2048 LIMIT=4"), (4, "H=64 G=16 I=4096 LIMIT=3 LAYERS=1")):
-            with self.subTest(ranks=ranks):
-                run = self.llama(sizes)
-                self.check(self.baton("run", *run, "--output", "logits=one.npy"), 0)
-                result = self.baton("run", *run, "--output", "logits=threads.npy", "--devices",
-                                    ",".join(["sim"] * ranks), "--json")
-                self.check(result, 0)
-                self.assertEqual(result.json()["findings"], [])
-                numpy.testing.assert_allclose(self.out("threads.npy"), self.out("one.npy"), atol=0.02)
-                self.check(self.run_ranks(*run, "--output", "logits=processes.npy", ranks=ranks)[0], 0)
-                numpy.testing.assert_array_equal(self.out("processes.npy"), self.out("threads.npy"))
-        self.check(self.baton("run", LLAMA / "llama.toml", "--devices", "sim,sim,sim"), 2,
-                   "G % ranks == 0 (the ranks divide the heads of keys and values)")
-
-    def test_llama_by_mpirun(self):
-        done = self.run_mpi(2, "run", *self.llama("H=32 G=8 I=2048 LIMIT=4"))
-        self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(done.stdout.count("as expected"), 2, done)
 
     def test_bench(self):
         """A run takes as long as it takes the slowest rank."""
@@ -327,7 +208,7 @@ role = "output"
             self.assertEqual(result.err.count("no step writes the output z"), 2, result)
 
     def test_a_bundle_runs_on_several_too(self):
-        self.reference()
+        self.reference(EXAMPLE)
         bundle = self.folder / "p.baton"
         self.check(self.baton("build", PROGRAM, "-o", bundle, "--arch", "sm_90a"), 0)
         self.check(self.baton("run", bundle, "--expect", "out=out.npy", "--devices", "sim,sim"), 0)
