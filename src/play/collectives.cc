@@ -1,5 +1,6 @@
 #include "play/collectives.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -93,13 +94,16 @@ world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective
 Collectives::Collectives(const Device& device, World world)
     : device_(device), world_(std::move(world)) {}
 
-// Executions of a step follow one another, so that they share their memory.
+// Executions of a step follow one another, so that they share their memory. What is too small for a
+// later one stays: to free it may wait for all devices of the process, and so for a rank that waits
+// for this one.
 Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::uint64_t bytes) {
-  Staging& staging = staging_[&at];
-  if (staging == nullptr || staging->bytes() < bytes) {
-    staging = std::make_shared<const PinnedMemory>(device_, bytes);
+  std::vector<Staging>& all = staging_[&at];
+  if (all.empty() || all.back()->bytes() < bytes) {
+    const std::uint64_t before = all.empty() ? 0 : all.back()->bytes();
+    all.push_back(std::make_shared<const PinnedMemory>(device_, std::max(bytes, 2 * before)));
   }
-  return staging;
+  return all.back();
 }
 
 std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,

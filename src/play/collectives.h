@@ -84,7 +84,8 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::string why_host_;
-  std::unordered_map<const bind::PlannedStep*, Staging> staging_;
+  // By step, the largest last.
+  std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;
   // Those on streams, until they are done.
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };

@@ -144,7 +144,12 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
 
 void BoundProgram::bind(Bindings given) {
   enter_world(given);
-  in_world([&] { bind_rank(std::move(given)); });
+  in_world([&] {
+    bind_rank(std::move(given));
+    // Allocations and uploads may wait for all devices of the process. No rank runs meanwhile,
+    // because a collective that it comes to would wait for those that still bind.
+    if (world_.ranks() > 1) world_.meet("the end of the bind");
+  });
 }
 
 void BoundProgram::bind_rank(Bindings given) {

@@ -275,6 +275,20 @@ TEST(GroupSteps, AreComparedAsFarAsTheyAreKnown) {
             "");
 }
 
+// The contents of a step grow from one iteration to the next, while the other rank waits for them.
+TEST(GroupSteps, MayGrow) {
+  const std::string text = kWorld + buffer("x", "i32", "[64]", "inout", "ones") +
+                           step(
+                               "repeat = 64\nindex = \"i\"\nsteps = [ { all_reduce = { buffer = "
+                               "\"x\", op = \"max\", count = "
+                               "\"1 + i\" } } ]");
+  for (int round = 0; round < 5; ++round) {
+    expect_none(on_ranks(3, [&](const Device& device, const World& world) {
+      EXPECT_EQ(values<std::int32_t>(ran(text, device, world).output("x"))[63], 1);
+    }));
+  }
+}
+
 std::string messages(const std::string& sends, const std::string& receives) {
   return kWorld + buffer("x", "i32", "[4]", "inout", "ones") +
          step("repeat = \"" + sends + "\"\nindex = \"i\"\nsteps = [ { send = { buffer = \"x\", " +
