@@ -3,9 +3,10 @@
 #include <string_view>
 
 #include "base/safetensors.h"
+#include "base/safetensors_model.h"
 #include "baton/error.h"
 
-// A whole file: what is read of it must lie inside of it.
+// A whole file, or an index of several: what is read of it must lie inside of it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
@@ -13,6 +14,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto tensors = baton::parse_safetensors_header(bytes.substr(8, length), size, "fuzz");
     for (const auto& [name, tensor] : tensors) {
       if (tensor.offset > size || tensor.bytes > size - tensor.offset) std::abort();
+    }
+  } catch (const baton::Error&) {
+    // Refused.
+  }
+  try {
+    for (const auto& [tensor, shard] : baton::parse_safetensors_index(bytes, "fuzz")) {
+      if (shard.empty() || shard.front() == '/') std::abort();
     }
   } catch (const baton::Error&) {
     // Refused.

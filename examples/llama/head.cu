@@ -27,6 +27,7 @@ struct Head : Consecutive {
 
   const float* x;
   float* logits;
+  unsigned first_token;
   unsigned position;
   float temperature;
   unsigned long long seed;
@@ -53,11 +54,32 @@ struct Head : Consecutive {
     first *= scale;
     second *= scale;
     reinterpret_cast<float2*>(logits)[unit] = float2{first, second};
-    consider(first, 2 * unit);
-    consider(second, 2 * unit + 1);
+    consider(first, first_token + 2 * unit);
+    consider(second, first_token + 2 * unit + 1);
   }
 };
 
+// The key that won becomes the next token, and the step to the next position is made.
+__device__ void take(unsigned long long key, int* tokens, int* position, int* go, int prompt,
+                     int limit, int stop) {
+  const int token = static_cast<int>(~static_cast<unsigned>(key));
+  const int next = *position + 1;
+  if (*go == 0) return;
+  if (next >= prompt) tokens[next] = token;
+  *position = next;
+  if (next >= limit || (next >= prompt && token == stop)) *go = 0;
+}
+
+// Of several ranks: `best` is that of all tokens.
+extern "C" __global__ void choose(unsigned long long* best, int* tokens, int* position, int* go,
+                                  int prompt, int limit, int stop) {
+  take(*best, tokens, position, go, prompt, limit, stop);
+  *best = 0;
+}
+
+// Scores the `vocabulary` tokens of this rank, from `first_token` on. With one rank it also
+// chooses.
+//
 // `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen; row
 // `limit` is its last one. `go` becomes 0 behind the token `stop` or at the limit. A launch with
 // go = 0 changes nothing that counts.
@@ -65,12 +87,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     head(const __nv_bfloat16* w, const __nv_bfloat16* norm, const float* x, float* logits,
          int* tokens, int* position, int* go, unsigned long long* best, unsigned* ticket,
          unsigned vocabulary, unsigned columns, float epsilon, float temperature,
-         unsigned long long seed, int prompt, int limit, int stop, unsigned stages) {
+         unsigned long long seed, int prompt, int limit, int stop, unsigned stages,
+         unsigned first_token, unsigned ranks) {
   __shared__ float partial[kWarps];
   const int at = *position;
   Head work{{w, columns},
             x,
             logits,
+            first_token,
             static_cast<unsigned>(at),
             temperature,
             seed,
@@ -90,10 +114,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
   // The last block: all others have given their best.
   __threadfence();
-  const int token = static_cast<int>(~static_cast<unsigned>(atomicExch(best, 0ull)));
   *ticket = 0;
-  if (*go == 0) return;
-  if (at + 1 >= prompt) tokens[at + 1] = token;
-  *position = at + 1;
-  if (at + 1 >= limit || (at + 1 >= prompt && token == stop)) *go = 0;
+  if (ranks > 1) return;
+  take(atomicExch(best, 0ull), tokens, position, go, prompt, limit, stop);
 }

@@ -17,13 +17,14 @@ struct Alternating {
   }
 };
 
-// x += W v
+// x = keep x + W v: `keep` is 1, or 0 where another rank has the x that all ranks add to
 struct Residual : Consecutive {
   using Early = Nothing;
   using Late = float2;
 
   const __nv_bfloat16* v;
   float* x;
+  float keep;
   struct {
     Alternating rows;
     unsigned units, stages, count;
@@ -39,7 +40,8 @@ struct Residual : Consecutive {
     for (unsigned i = threadIdx.x; i < columns / 8; i += kThreads) to[i] = from[i];
   }
   __device__ void finish(unsigned unit, Nothing, float2 before, float first, float second) const {
-    reinterpret_cast<float2*>(x)[unit] = float2{before.x + first, before.y + second};
+    reinterpret_cast<float2*>(x)[unit] =
+        float2{fmaf(before.x, keep, first), fmaf(before.y, keep, second)};
   }
 };
 
@@ -47,10 +49,11 @@ struct Residual : Consecutive {
 // that follows.
 extern "C" __global__ void __launch_bounds__(kThreads)
     add_product(const __nv_bfloat16* w, const __nv_bfloat16* v, float* x, unsigned rows,
-                unsigned columns, unsigned stages, const __nv_bfloat16* gate,
+                unsigned columns, unsigned stages, float keep, const __nv_bfloat16* gate,
                 const __nv_bfloat16* up, unsigned next_rows, unsigned next_columns,
                 unsigned next_stages, unsigned ahead) {
-  Residual work{{w, columns}, v, x, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
+  Residual work{
+      {w, columns}, v, x, keep, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
   stream_pairs(work, rows / 2, columns, stages);
 }
 

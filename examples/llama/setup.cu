@@ -25,14 +25,18 @@ extern "C" __global__ void rope_table(float2* table, unsigned positions, unsigne
   table[i] = float2{cosine, sine};
 }
 
-// Random numbers of mean `mean`, uniform, with the deviation given.
+// Random numbers of mean `mean`, uniform, with the deviation given: part `part` of an array, of
+// which each of `parts` has runs of `run` elements in turn.
 extern "C" __global__ void random_weights(__nv_bfloat16* w, unsigned long long count,
-                                          unsigned long long seed, float mean, float deviation) {
+                                          unsigned long long seed, float mean, float deviation,
+                                          unsigned long long run, unsigned long long parts,
+                                          unsigned long long part) {
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
   for (unsigned long long i =
            blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
        i < count; i += threads) {
-    unsigned long long z = (seed << 40) + i + 1;
+    const unsigned long long in_whole = (i / run * parts + part) * run + i % run;
+    unsigned long long z = (seed << 40) + in_whole + 1;
     z *= 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;

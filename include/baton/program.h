@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -251,18 +252,39 @@ struct ProgramSymbol {
   std::string name = {};
   std::int64_t value = 0;  // the default
   SourceLocation where = {};
-  // `rank` or `ranks` of a program with a world, which sets their values. Program adds them.
+  // `rank` or `ranks` of a program with a world, or a group's, which sets their values. Program
+  // adds them.
   bool of_world = false;
+};
+
+// A dimension of the grid of a world's ranks. Ranks that differ in this dimension alone are a group
+// of that name: they exchange contents among themselves. Expressions know the symbols NAME_rank,
+// the number of the rank in its group, and NAME_ranks, the size of the group.
+struct WorldGroup {
+  std::string name = {};
+  // The ranks of one group: an expression over `ranks` and symbols that the world does not set. The
+  // shapes of inputs do not change symbols that a size names.
+  Expression size = 1;
+  SourceLocation where = {};
+
+  friend bool operator==(const WorldGroup& a, const WorldGroup& b) {
+    return a.name == b.name && a.size == b.size;
+  }
 };
 
 // A program for several ranks, each on a device of its own. Its expressions know the symbols `rank`
 // and `ranks`.
 struct ProgramWorld {
-  std::optional<std::int64_t> ranks = {};  // empty: any number from 1 on
+  // Empty: any number from 1 on. Program sets it to the product of the groups' sizes if these are
+  // numbers.
+  std::optional<std::int64_t> ranks = {};
   SourceLocation where = {};
+  // The dimensions of the grid of ranks. The product of their sizes is `ranks`. A group of the last
+  // one has consecutive ranks.
+  std::vector<WorldGroup> groups = {};
 
   friend bool operator==(const ProgramWorld& a, const ProgramWorld& b) {
-    return a.ranks == b.ranks;
+    return a.ranks == b.ranks && a.groups == b.groups;
   }
 };
 
@@ -328,13 +350,17 @@ struct BATON_API FrozenRows {
   }
 };
 
-// Each rank has one part of a whole array, which is divided along a dimension: rank 0 has the first
-// part. The buffer's shape is the shape of its part.
+// Each rank of a group has one part of a whole array, which is divided along a dimension: the first
+// rank has the first part. Ranks with equal numbers in that group have equal parts. The buffer's
+// shape is the shape of its part.
 struct BufferShard {
   std::size_t axis = 0;
+  std::string group = {};  // empty: all ranks
   SourceLocation where = {};
 
-  friend bool operator==(const BufferShard& a, const BufferShard& b) { return a.axis == b.axis; }
+  friend bool operator==(const BufferShard& a, const BufferShard& b) {
+    return a.axis == b.axis && a.group == b.group;
+  }
 };
 
 struct ProgramBuffer {
@@ -346,8 +372,9 @@ struct ProgramBuffer {
   double deviation = 0;  // kNormal: the standard deviation of a float dtype, with mean 0
   // kUniform: floats in [low, high); integers from low to high, both included.
   double low = 0, high = 0;
-  std::filesystem::path file = {};  // kFile: a .npy, or a .safetensors
-  // kFile: the tensor of a .safetensors. "layers.{layer}.w" names one for each element of the first
+  // kFile: a .npy; with `tensor` a .safetensors, or the .json index of a model in several of these.
+  std::filesystem::path file = {};
+  // kFile: a tensor of the model. "layers.{layer}.w" names one for each element of the first
   // dimension, counted from 0: the buffer is a stack of them. Empty: the file is a .npy.
   std::string tensor = {};
   // With `tensor`: whether a tensor of another float dtype is converted to `dtype`, rounded to
@@ -355,13 +382,15 @@ struct ProgramBuffer {
   bool convert = false;
   // kFile: the bytes of the file if they came with the program, in a bundle. `file` is not read.
   std::shared_ptr<const HeldBytes> contents = {};
+  // The bytes of the .safetensors files of an index, by the names that it gives them.
+  std::map<std::string, std::shared_ptr<const HeldBytes>, std::less<>> content_shards = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
   // kCache: the rows that no launch writes. Empty for every other role.
   std::optional<FrozenRows> frozen = {};
   // Its contents at the start of a run are this rank's part of an array: of an input, of a file, or
-  // of the array that `init` makes.
-  std::optional<BufferShard> shard = {};
+  // of the array that `init` makes. Several of these have different axes and different groups.
+  std::vector<BufferShard> shards = {};
   // An output, inout or state buffer: a .npy file with the contents that a run should leave.
   // `Executable::compare_expected` reads it. Empty: none.
   std::filesystem::path expect = {};
@@ -492,18 +521,19 @@ enum class CollectiveKind : std::uint8_t {
 BATON_API std::string_view to_string(CollectiveKind kind) noexcept;
 BATON_API std::string_view to_string(ReduceOp op) noexcept;
 
-// A step that exchanges contents between ranks. All ranks execute the same ones in the same order.
-// With one rank it is a copy, or does nothing.
+// A step that exchanges contents between the ranks of a group. All of these execute the same ones
+// in the same order. With one rank it is a copy, or does nothing.
 struct CollectiveStep {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   BufferOffset buffer = {};
   BufferOffset to = {};  // kAllGather, kReduceScatter
   ReduceOp op = ReduceOp::kSum;
-  // kBroadcast, kSend, kReceive: a rank. A message to or from -1 or `ranks`, beyond the first and
-  // the last rank, does nothing.
+  // kBroadcast, kSend, kReceive: a rank, by its number in the group. A message to or from -1 or the
+  // size of the group, beyond the first and the last rank, does nothing.
   std::optional<Expression> peer = {};
   // The elements of one rank; empty: the rest of the buffer, or of `to` for kReduceScatter.
   std::optional<Expression> count = {};
+  std::string group = {};  // empty: all ranks
 };
 
 struct ProgramStep;
@@ -641,8 +671,8 @@ class BATON_API ProgramBuilder {
   Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
   // Makes the program one for several ranks: for that number, or for any.
-  ProgramBuilder& world(std::optional<std::int64_t> ranks = {}, const char* file = __builtin_FILE(),
-                        int line = __builtin_LINE());
+  ProgramBuilder& world(std::optional<std::int64_t> ranks = {}, std::vector<WorldGroup> groups = {},
+                        const char* file = __builtin_FILE(), int line = __builtin_LINE());
   // Adds a comparison that must hold, such as "N % 8 == 0". `name` says what it is for.
   ProgramBuilder& require(std::string_view comparison, std::string name = {},
                           const char* file = __builtin_FILE(), int line = __builtin_LINE());

@@ -76,7 +76,7 @@ class ProgramBuilder:
     def __init__(self, name: str, *, directory: Path | None = None):
         self.name = name
         self._directory = directory
-        self._world: dict[str, int] | None = None
+        self._world: dict[str, Any] | None = None
         self._symbols: dict[str, int] = {}
         self._requirements: list[str | dict[str, str]] = []
         self._included: list[str] = []
@@ -103,10 +103,17 @@ class ProgramBuilder:
         self._buffers[name] = {"dtype": dtype, "shape": extents, "role": role, **keys}
         return Place(name)
 
-    def world(self, ranks: int | None = None) -> tuple[Expression, Expression]:
+    def world(self, ranks: int | None = None, *,
+              groups: Mapping[str, Extent] | None = None) -> tuple[Expression, Expression]:
         """Makes the program one for several ranks, for that number or for any. Returns the symbols
-        `rank` and `ranks`."""
+        `rank` and `ranks`.
+
+        `groups`: the sizes of groups of ranks by name, the last of consecutive ranks. Expressions
+        know the symbols "NAME_rank" and "NAME_ranks" of each.
+        """
         self._world = {} if ranks is None else {"ranks": ranks}
+        if groups:
+            self._world["groups"] = dict(groups)
         return Expression("rank"), Expression("ranks")
 
     def require(self, comparison: str, name: str | None = None) -> None:
@@ -144,8 +151,8 @@ class ProgramBuilder:
 
     def collective(self, kind: str, **keys: Any) -> None:
         """Adds a step that exchanges contents between ranks. `kind`: all_reduce, all_gather,
-        reduce_scatter, broadcast, send or receive. `keys`: buffer, op, root, to, count; `from_`
-        stands for from."""
+        reduce_scatter, broadcast, send or receive. `keys`: buffer, op, root, to, count, group;
+        `from_` stands for from."""
         self._open[-1].append({kind: {key.rstrip("_"): value for key, value in keys.items()}})
 
     def fill(self, buffer: str, value: float | int | str) -> None:

@@ -435,6 +435,22 @@ def test_a_program_of_several_ranks_on_one(baton):
         program.bind(device=baton.target, collectives="ncll")(x=np.ones(4, np.float32))
 
 
+def test_groups_of_ranks(baton):
+    b = baton_package.ProgramBuilder("grid")
+    b.symbol("PP", 1)
+    b.world(groups={"stage": "PP", "tensor": "ranks / PP"})
+    x = b.buffer("x", "f32", ["4 / stage_ranks", "2 / tensor_ranks"], role="inout", init="ones",
+                 shard=[{"axis": 0, "group": "stage"}, {"axis": 1, "group": "tensor"}])
+    b.collective("all_reduce", buffer=x, group="tensor")
+    b.collective("send", buffer=x, to="stage_rank + 1", group="stage")
+    program = b.build()
+    assert program.symbols == {"PP": 1, "rank": 0, "ranks": 1, "stage_rank": 0, "stage_ranks": 1,
+                               "tensor_rank": 0, "tensor_ranks": 1}
+    assert np.all(program.bind(device=baton.target)()["x"] == np.ones((4, 2)))
+    with pytest.raises(baton_package.Error, match="the group stage would have 2 ranks"):
+        program.bind(device=baton.target, PP=2)()
+
+
 def test_memory_in_the_order_of_a_stream(baton):
     device = baton_package.device(baton.target)
     stream = baton_package.Stream(device)

@@ -13,7 +13,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/suggest.h"
 #include "base/text.h"
 
 namespace baton {
@@ -184,15 +183,6 @@ void SafetensorsFile::read_header(std::uint64_t file_bytes) {
   std::string header(safetensors_header_length(start, file_bytes, name_), '\0');
   read_at(kLengthBytes, header.size(), header.data());
   tensors_ = parse_safetensors_header(header, file_bytes, name_);
-}
-
-const SafeTensor& SafetensorsFile::tensor(std::string_view name) const {
-  const auto found = tensors_.find(name);
-  if (found != tensors_.end()) return found->second;
-  std::vector<std::string_view> known;
-  for (const auto& [other, tensor] : tensors_) known.push_back(other);
-  throw error(ErrorCode::kNotFound, "{} has no tensor \"{}\"{}", name_, printable(name),
-              suggestion(name, known));
 }
 
 void SafetensorsFile::read(const SafeTensor& tensor, std::uint64_t first, std::uint64_t bytes,

@@ -51,8 +51,6 @@ class SafetensorsFile {
   explicit SafetensorsFile(std::shared_ptr<const HeldBytes> held);
 
   const SafeTensors& tensors() const { return tensors_; }
-  // Throws kNotFound with the nearest name.
-  const SafeTensor& tensor(std::string_view name) const;
   // Copies `bytes` bytes of a tensor, from its byte `first` on. Throws kInvalidInput if the file
   // has become shorter.
   void read(const SafeTensor& tensor, std::uint64_t first, std::uint64_t bytes, void* target) const;

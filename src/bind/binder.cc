@@ -102,6 +102,13 @@ class Binder {
       visit(action, step, out);
     });
   }
+  void walk(const PlannedCollective& collective, const PlannedStep& step, Steps* out) {
+    if (is_absent(collective, slots_)) return note_written(collective, {});
+    located(step, true, [&] {
+      add(1);
+      visit(collective, step, out);
+    });
+  }
   void walk(const PlannedRepeat& group, const PlannedStep& step, Steps* out) {
     std::uint64_t count = 0;
     located(step, true, [&] { count = evaluate(group, slots_); });
@@ -200,6 +207,8 @@ class Binder {
   Steps patched(const std::vector<PlannedStep>& steps) {
     Steps result;
     for (const PlannedStep& step : steps) {
+      const auto* collective = std::get_if<PlannedCollective>(&step.action);
+      if (collective != nullptr && is_absent(*collective, slots_)) continue;
       const auto* launch = std::get_if<PlannedLaunch>(&step.action);
       if (launch != nullptr) begin_events(*launch, step, &result);
       result.push_back(

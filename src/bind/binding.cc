@@ -10,6 +10,7 @@
 #include "driver/driver.h"
 #include "program/buffer_roles.h"
 #include "program/expression_code.h"
+#include "program/rank_groups.h"
 #include "runtime/context.h"
 
 namespace baton::bind {
@@ -55,6 +56,7 @@ class SymbolBinder {
   std::vector<BoundSymbol> bind() {
     set_world();
     for (const auto& [name, value] : bindings_.symbols) set(name, value);
+    set_groups();
     for (const GivenArray& array : given_) check_array(array);
     for (const auto& [name, array] : bindings_.inputs) {
       check_role(*program_.buffer(name));
@@ -83,16 +85,35 @@ class SymbolBinder {
 
   void set_world() {
     if (!program_.world()) return;
-    known_[symbol_index("rank")] = BoundSymbol{"rank", place_.rank, kWorldSource};
-    known_[symbol_index("ranks")] = BoundSymbol{"ranks", place_.ranks, kWorldSource};
+    set_of_world(rank_symbol({}), place_.rank);
+    set_of_world(ranks_symbol({}), place_.ranks);
+  }
+
+  void set_of_world(const std::string& name, std::int64_t value) {
+    known_[symbol_index(name)] = BoundSymbol{name, value, kWorldSource};
+  }
+
+  // Symbols that a size depends on keep the values that they have before shapes are known.
+  void set_groups() {
+    if (!program_.world()) return;
+    const auto value = [&](const std::string& name) {
+      const std::size_t index = symbol_index(name);
+      const ProgramSymbol& symbol = program_.symbols()[index];
+      if (!known_[index]) known_[index] = BoundSymbol{name, symbol.value, kProgramSource};
+      return known_[index]->value;
+    };
+    for (const PlacedGroup& group : place_in_groups(*program_.world(), place_, value)) {
+      set_of_world(rank_symbol(group.name), group.rank);
+      set_of_world(ranks_symbol(group.name), group.ranks);
+    }
   }
 
   void set(const std::string& name, std::int64_t value) {
     const std::size_t index = symbol_index(name);
     if (index < known_.size() && program_.symbols()[index].of_world) {
-      throw error(ErrorCode::kInvalidInput,
-                  "--set: the world sets the symbol {}, which is {} here; leave it out", name,
-                  known_[index]->value);
+      throw error(ErrorCode::kInvalidInput, "--set: the world sets the symbol {}{}; leave it out",
+                  name,
+                  known_[index] ? fmt::format(", which is {} here", known_[index]->value) : "");
     }
     if (index == known_.size()) {
       throw error(ErrorCode::kNotFound, "--set: the program {} has no symbol \"{}\"{}",
@@ -156,17 +177,24 @@ class SymbolBinder {
     return false;
   }
 
-  // A sharded array of the caller is the whole array; memory of the device is one part.
-  bool is_whole(const GivenArray& array, std::size_t axis) const {
-    const std::optional<BufferShard>& shard = program_.buffer(array.name)->shard;
-    return array.is_input && shard && shard->axis == axis;
+  // The ranks that divide the dimension of the array. A sharded array of the caller is the whole
+  // array; memory of the device is one part.
+  std::int64_t parts_of(const GivenArray& array, std::size_t axis) const {
+    if (!array.is_input) return 1;
+    const std::vector<BufferShard>& shards = program_.buffer(array.name)->shards;
+    const auto found = std::ranges::find(shards, axis, &BufferShard::axis);
+    if (found == shards.end()) return 1;
+    return known_[symbol_index(ranks_symbol(found->group))]->value;
   }
   std::int64_t part_extent(const GivenArray& array, std::size_t axis) const {
-    if (!is_whole(array, axis)) return array.shape[axis];
-    if (array.shape[axis] % place_.ranks == 0) return array.shape[axis] / place_.ranks;
-    throw error_at(program_.buffer(array.name)->shard->where, ErrorCode::kInvalidInput,
-                   "{} {}: dimension {} of the array is {}, which {} ranks do not divide",
-                   array.how, array.name, axis, array.shape[axis], place_.ranks);
+    const std::int64_t parts = parts_of(array, axis);
+    if (array.shape[axis] % parts == 0) return array.shape[axis] / parts;
+    const std::vector<BufferShard>& shards = program_.buffer(array.name)->shards;
+    const BufferShard& shard = *std::ranges::find(shards, axis, &BufferShard::axis);
+    throw error_at(shard.where, ErrorCode::kInvalidInput,
+                   "{} {}: dimension {} of the array is {}, which {} ranks{} do not divide",
+                   array.how, array.name, axis, array.shape[axis], parts,
+                   shard.group.empty() ? "" : " of the group " + shard.group);
   }
 
   bool solve(const ExpressionCode& code, std::int64_t extent, const GivenArray& array) {
@@ -204,7 +232,7 @@ class SymbolBinder {
           buffer.shape[axis].where(), ErrorCode::kInvalidInput,
           "{} {}: dimension {} of the array is {}{}, the program's {} is {}{}", array.how,
           array.name, axis, array.shape[axis],
-          is_whole(array, axis) ? fmt::format(", {} of each rank", extent) : std::string(),
+          parts_of(array, axis) == 1 ? std::string() : fmt::format(", {} of each rank", extent),
           buffer.shape[axis].text(), shape[axis], reasons);
     }
   }
@@ -217,12 +245,6 @@ class SymbolBinder {
 };
 
 }  // namespace
-
-WorldPlace place_in_world(const Program& program, const Bindings& bindings) {
-  if (!program.world()) return {};
-  if (bindings.world) return {bindings.world->rank(), bindings.world->ranks()};
-  return {0, program.world()->ranks.value_or(1)};
-}
 
 std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings) {
   return SymbolBinder(program, bindings).bind();
@@ -258,18 +280,6 @@ std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
     }
   }
   return shape;
-}
-
-std::optional<BoundShard> bind_shard(const ProgramBuffer& buffer,
-                                     const std::vector<std::int64_t>& shape,
-                                     const WorldPlace& place) {
-  if (!buffer.shard) return std::nullopt;
-  BoundShard shard{buffer.shard->axis, static_cast<std::uint64_t>(place.rank),
-                   static_cast<std::uint64_t>(place.ranks), 1};
-  for (std::size_t axis = shard.axis; axis < shape.size(); ++axis) {
-    shard.run *= static_cast<std::uint64_t>(shape[axis]);
-  }
-  return shard;
 }
 
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype) {

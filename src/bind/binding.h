@@ -8,21 +8,14 @@
 #include "baton/bindings.h"
 #include "baton/program.h"
 #include "bind/buffers.h"
+#include "bind/world_place.h"
 
 namespace baton::bind {
 
 // The source of a symbol that has its default value.
 inline constexpr const char* kProgramSource = "the program";
-// The source of the symbols `rank` and `ranks`.
+// The source of the symbols of the ranks and their groups.
 inline constexpr const char* kWorldSource = "the world";
-
-// The rank that a program is bound for.
-struct WorldPlace {
-  std::int64_t rank = 0, ranks = 1;
-};
-// The place in the bindings' world. Without a world: rank 0 of the number that the program
-// requires.
-WorldPlace place_in_world(const Program& program, const Bindings& bindings);
 
 // What every symbol of the program is worth, and who said so: the command line or the caller, the
 // shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
@@ -33,11 +26,6 @@ std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bi
 // negative extent and for more bytes than can be addressed.
 std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
                                      const std::vector<BoundSymbol>& symbols);
-
-// The part that a rank has of a sharded buffer; nothing for another buffer.
-std::optional<BoundShard> bind_shard(const ProgramBuffer& buffer,
-                                     const std::vector<std::int64_t>& shape,
-                                     const WorldPlace& place);
 
 // Bytes of an array of the shape, which bind_shape has checked.
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);

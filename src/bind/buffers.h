@@ -1,5 +1,7 @@
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,12 +12,12 @@
 
 namespace baton::bind {
 
-// The part of a whole array that a rank has: runs of so many elements, of which the whole has one
-// for each rank, in turn.
+// One dimension along which a whole array is divided, and the rank's part there.
 struct BoundShard {
   std::size_t axis = 0;
   std::uint64_t rank = 0, ranks = 1;
-  std::uint64_t run = 0;
+
+  friend auto operator<=>(const BoundShard&, const BoundShard&) = default;
 };
 
 // One buffer of a program with the values of its symbols.
@@ -24,7 +26,7 @@ struct BoundBuffer {
   std::vector<std::int64_t> shape;
   std::int64_t elements = 0;
   std::uint64_t bytes = 0;
-  std::optional<BoundShard> shard;
+  std::vector<BoundShard> shards;      // by axis
   std::optional<DeviceAddress> given;  // where it lies in memory of the caller's
   std::optional<Memory> memory;        // once it is allocated
   bool from_allocator = false;         // of the caller's, who may have more in that allocation

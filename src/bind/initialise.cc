@@ -81,9 +81,9 @@ bool depends_on_seed(const ProgramBuffer& buffer) {
 void check_arange(const BoundBuffer& buffer) {
   const ProgramBuffer& definition = *buffer.definition;
   if (definition.init != BufferInit::kArange || is_float(definition.dtype)) return;
-  const std::int64_t ranks =
-      buffer.shard ? static_cast<std::int64_t>(buffer.shard->ranks) : std::int64_t{1};
-  const std::int64_t last = buffer.elements * ranks - 1;
+  std::int64_t last = buffer.elements;
+  for (const BoundShard& shard : buffer.shards) last *= static_cast<std::int64_t>(shard.ranks);
+  --last;
   if (last <= greatest(definition.dtype)) return;
   throw error_at(definition.where, ErrorCode::kInvalidInput,
                  "arange of buffer {} counts to {}, {} holds {} at the most", definition.name, last,

@@ -274,7 +274,11 @@ class Planner {
     return is_float(given) && is_float(wanted);
   }
 
-  // A copy, a fill or a collective: its own file in bind/steps plans it.
+  PlannedStep plan(const CollectiveStep& step, const ProgramStep& source) {
+    return leaf(plan_step(step, *program_.world(), names_, buffers_), source, label_of(step));
+  }
+
+  // A copy or a fill: its own file in bind/steps plans it.
   template <typename Step>
   PlannedStep plan(const Step& step, const ProgramStep& source) {
     return leaf(plan_step(step, names_, buffers_), source, label_of(step));

@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mapped_file.h"
+#include "base/safetensors_model.h"
 #include "base/text.h"
 #include "baton/bundle.h"
 #include "baton/device.h"
@@ -244,30 +246,40 @@ class BundleBuilder {
 
   // Several buffers may be tensors of one file.
   void collect_files() {
-    std::map<fs::path, std::string> known;
+    std::set<fs::path> known;
     for (const ProgramBuffer& buffer : program_.buffers()) {
       if (buffer.init != BufferInit::kFile) continue;
       const std::string relative = relative_name(buffer.file);
-      const auto [entry, is_new] = known.emplace(buffer.file, "");
       if (!options_.weights) {
-        if (!is_new) continue;
+        if (!known.insert(buffer.file).second) continue;
         remarks_.push_back(fmt::format(
             "{} of the buffer {} is not in the bundle and has to lie beside it; --weights puts it "
             "in",
             relative, printable(buffer.name)));
         continue;
       }
-      if (is_new) {
-        try {
-          mapped_.push_back(MappedFile::open(buffer.file));
-        } catch (Error& failure) {
-          failure.at(buffer.where);
-          throw;
+      try {
+        const fs::path file = buffer.tensor.empty() ? buffer.file : safetensors_file(buffer.file);
+        files_.emplace_back(buffer.name, collect_file(file));
+        if (buffer.tensor.empty() || !is_safetensors_index(file)) continue;
+        const std::string index = read_file(file, kMaxSafetensorsHeader);
+        for (const std::string& shard : shards_of(parse_safetensors_index(index, file.string()))) {
+          collect_file(file.parent_path() / shard);
         }
-        entry->second = add(fmt::format("{}{}", kFileFolder, relative), mapped_.back()->bytes());
+      } catch (Error& failure) {
+        failure.at(buffer.where);
+        throw;
       }
-      files_.emplace_back(buffer.name, entry->second);
     }
+  }
+
+  // The section of the file, which is added once.
+  std::string collect_file(const fs::path& file) {
+    const auto known = file_sections_.find(file);
+    if (known != file_sections_.end()) return known->second;
+    mapped_.push_back(MappedFile::open(file));
+    const std::string name = fmt::format("{}{}", kFileFolder, relative_name(file));
+    return file_sections_.emplace(file, add(name, mapped_.back()->bytes())).first->second;
   }
 
   std::uint32_t section(const std::string& name) const {
@@ -353,6 +365,7 @@ class BundleBuilder {
   std::vector<BuiltModule> modules_;
   std::map<std::string, std::string> image_parts_;          // of a kernel: the section of its image
   std::vector<std::pair<std::string, std::string>> files_;  // buffers, and sections of theirs
+  std::map<fs::path, std::string> file_sections_;
   std::vector<std::string> remarks_;
   IndexWriter out_;
   // The memory of the sections' bytes.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/safetensors_model.h"
 #include "base/text.h"
 #include "bundle/check.h"
 #include "bundle/content.h"
@@ -58,6 +59,20 @@ void BundleContent::verify() const {
   }
 }
 
+// The other files in the folder of a section, and below it.
+std::map<std::string, std::shared_ptr<const HeldBytes>, std::less<>> BundleContent::neighbours_of(
+    std::uint32_t section) const {
+  const std::string_view name = index.text(index.sections[section].name);
+  const std::string_view folder = name.substr(0, name.rfind('/') + 1);
+  std::map<std::string, std::shared_ptr<const HeldBytes>, std::less<>> neighbours;
+  for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
+    const std::string_view other = index.text(index.sections[number].name);
+    if (number == section || !other.starts_with(folder)) continue;
+    neighbours.emplace(other.substr(folder.size()), hold(static_cast<std::uint32_t>(number)));
+  }
+  return neighbours;
+}
+
 const Program& BundleContent::program() const {
   const std::lock_guard lock(mutex_);
   if (program_) return *program_;
@@ -79,6 +94,8 @@ const Program& BundleContent::program() const {
                   file->name(), printable(name));
     }
     buffer->contents = hold(held.section);
+    if (is_safetensors_index(buffer->contents->name()))
+      buffer->content_shards = neighbours_of(held.section);
   }
   // What a run should leave is compared where it is known.
   for (ProgramBuffer& buffer : definition.buffers) {

@@ -291,6 +291,43 @@ copy = { from = "b", to = "y + 1", count = 1 }
   EXPECT_EQ(values<int>(executable.output("y")), (std::vector<int>{7, 9}));
 }
 
+// A model in two files with an index.
+TEST_F(BundleTest, HoldsTheFilesOfAnIndex) {
+  const auto write = [&](const char* name, const char* tensor, char value) {
+    const std::string header =
+        std::string("{\"") + tensor + R"(":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}})";
+    std::string file(8, '\0');
+    file[0] = static_cast<char>(header.size());
+    write_file_atomically(folder() / name, file + header + std::string({value, 0, 0, 0}));
+  };
+  write("1.safetensors", "w.0", 7);
+  write("2.safetensors", "w.1", 9);
+  write_file_atomically(folder() / "m.safetensors.index.json",
+                        R"({"weight_map":{"w.0":"1.safetensors","w.1":"2.safetensors"}})");
+  for (const char* file : {"m.safetensors.index.json", "m.safetensors"}) {
+    write_file_atomically(folder() / "s.toml", std::string(R"([buffers.w]
+dtype = "i32"
+shape = [2, 1]
+role = "weight"
+tensor = "w.{i}"
+file = ")") + file + R"("
+[buffers.y]
+dtype = "i32"
+shape = [2, 1]
+role = "output"
+[[steps]]
+copy = { from = "w", to = "y" }
+)");
+    write_bundle(Program::from_file(folder() / "s.toml"), bundle(), everything());
+    const fs::path moved = bundle().parent_path() / "moved";
+    fs::rename(folder(), moved);
+    Executable executable(LoadedProgram::load(Bundle::open(bundle()), open_device()));
+    executable.run();
+    EXPECT_EQ(values<int>(executable.output("y")), (std::vector<int>{7, 9})) << file;
+    fs::rename(moved, folder());
+  }
+}
+
 TEST_F(BundleTest, TakesTheBestImageForTheDevice) {
   BundleOptions options = everything();
   options.architectures = {"sm_80", "compute_80", "sm_90a", "sm_100a"};

@@ -35,6 +35,9 @@ struct BundleContent {
   void verify() const;
   // The bytes of a section, unchecked until they are asked for.
   std::shared_ptr<const HeldBytes> hold(std::uint32_t section) const;
+  // Those of the other sections in the section's folder, by their paths from there.
+  std::map<std::string, std::shared_ptr<const HeldBytes>, std::less<>> neighbours_of(
+      std::uint32_t section) const;
   // The bytes of a section, which live as long as the bundle. Throws what HeldBytes throws.
   std::string_view bytes(std::uint32_t section) const;
   // "X.baton/images/norm.sm_90a.ptx"

@@ -14,6 +14,7 @@
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/or_null.h"
+#include "cli/ranks.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
 #include "tools/basics.h"
@@ -22,6 +23,8 @@
 #include "tools/files.h"
 #include "tools/flop_ceiling.h"
 #include "tools/program_arrays.h"
+#include "tools/program_file.h"
+#include "tools/ranks.h"
 
 namespace baton::cli {
 namespace {
@@ -86,7 +89,10 @@ void show_times(const BenchMeasurement& measurement, std::optional<double> ceili
             time_cells({step.bytes, step.times, flops[k]}, ceiling));
   }
   all.times = time_statistics(measurement.samples());
-  add_row(table, {"the whole run", "", "", ""}, time_cells(all, ceiling));
+  add_row(table,
+          {measurement.has_ranks() ? "the whole run, of the slowest rank" : "the whole run", "", "",
+           ""},
+          time_cells(all, ceiling));
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
@@ -175,6 +181,10 @@ void measure_one(const BenchCommand& command, BenchMeasurement& measurement, Out
   output.line("{}times    the median of {} runs; {}", simulated ? "\n" : "", runs,
               measurement.in_graph() ? "a graph is one launch, so its steps have none"
                                      : "steps' with events between them, the whole run's without");
+  if (measurement.has_ranks()) {
+    output.line(
+        "         a run takes as long as it takes the slowest rank; the steps are rank 0's");
+  }
   if (simulated)
     output.line("         of the simulation on this machine: they say nothing of a GPU");
 }
@@ -228,29 +238,44 @@ void show_interrupted(BenchMeasurement& measurement, Output& output) {
               format_duration(times->median), spread_of(*times));
 }
 
-}  // namespace
+// The command of a rank: only rank 0 compares and writes files.
+BenchCommand command_of(const RankOfRun& rank, BenchCommand command) {
+  if (!rank.is_first()) {
+    command.plot = command.baseline = std::nullopt;
+  }
+  return command;
+}
 
-void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+void bench_rank(const BenchCommand& given, RankOfRun& rank, Output& output,
+                const std::atomic<bool>& interrupt) {
   for (const char* value :
        {"device", "device_name", "program", "symbols", "executor", "tuned", "run", "ceiling"}) {
     output.result()[value] = nullptr;
   }
-  output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
+  output.result()["executor"] = given.executor == ExecutorKind::kGraph ? "graph" : "stream";
   for (const char* list : {"steps", "findings"}) {
     output.result()[list] = Json::array();
   }
+  const tools::ProgramFile named =
+      tools::open_program(given.other.value_or(given.program), given.trusted);
+  rank.enter(named.program, output);
+  const BenchCommand command = command_of(rank, given);
+  if (command.other) rank.require_alone("a second program");
   if (command.plot) {
     tools::require_target("--plot " + command.plot->string(), *command.plot);
   }
   std::optional<tools::BenchResult> before;
   if (command.baseline) before = tools::read_bench_result(*command.baseline);
 
-  const Device device = command.device ? Device::open(*command.device) : Device::open();
+  const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);
   std::optional<BenchMeasurement> other;
-  if (command.other) other.emplace(command, command.program, device, output, interrupt);
-  BenchMeasurement measurement(command, command.other.value_or(command.program), device, output,
-                               interrupt);
+  if (command.other) {
+    other.emplace(command, command.program, tools::open_program(command.program, command.trusted),
+                  rank.world(), device, output, interrupt);
+  }
+  BenchMeasurement measurement(command, command.other.value_or(command.program), named,
+                               rank.world(), device, output, interrupt);
   try {
     if (other) {
       measure_both(command, *other, measurement, output);
@@ -264,6 +289,9 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
     show_remarks(measurement, false, output);
     throw;
   }
+  show_collectives(measurement.executable().report(), output);
+  rank.finish(measurement.executable(), output, time_statistics(measurement.own_samples()));
+  if (!rank.is_first()) return;
   if (other) show_remarks(*other, true, output);
   show_remarks(measurement, true, output);
   std::optional<BenchComparison> comparison;
@@ -274,6 +302,25 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   }
   if (command.plot) tools::write_file(*command.plot, bench_plot(output.result(), *command.plot));
   if (comparison && command.limit) throw_on_growth(*comparison, *command.limit, *before, after);
+}
+
+// One rank, or the only one.
+void bench_or_fail(const BenchCommand& command, RankOfRun rank, Output& output,
+                   const std::atomic<bool>& interrupt) {
+  try {
+    bench_rank(command, rank, output, interrupt);
+  } catch (...) {
+    throw Error(rank.fail(current_error(), output));
+  }
+}
+
+}  // namespace
+
+void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  if (command.devices.empty()) return bench_or_fail(command, {}, output, interrupt);
+  on_devices(command, output, [&](const BenchCommand& own, RankOfRun rank, Output& to) {
+    bench_or_fail(own, std::move(rank), to, interrupt);
+  });
 }
 
 }  // namespace baton::cli

@@ -22,14 +22,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Executable prepared(const BenchCommand& command, const std::filesystem::path& file,
+                    const tools::ProgramFile& named, const std::optional<World>& world,
                     const Device& device, Output& output, const std::atomic<bool>& interrupt) {
-  const tools::ProgramFile named = tools::open_program(file, command.trusted);
   const Program& program = named.program;
-  tools::require_one_rank(program, "baton bench");
   show_program(program, file, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
+  bindings.world = world;
+  bindings.collectives = command.collectives;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
   PrepareOptions options;
   options.progress = load_progress(output);
@@ -53,13 +54,15 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
 }  // namespace
 
 BenchMeasurement::BenchMeasurement(const BenchCommand& command, const std::filesystem::path& file,
-                                   const Device& device, Output& output,
-                                   const std::atomic<bool>& interrupt)
+                                   const tools::ProgramFile& named,
+                                   const std::optional<World>& world, const Device& device,
+                                   Output& output, const std::atomic<bool>& interrupt)
     : command_(command),
       file_(file),
+      world_(world),
       output_(output),
       interrupt_(interrupt),
-      executable_(prepared(command, file, device, output, interrupt)) {}
+      executable_(prepared(command, file, named, world, device, output, interrupt)) {}
 
 // Runs the program so often, with a copy between any two runs.
 RunReport BenchMeasurement::one_pass(std::string_view name, baton::RunOptions options,
@@ -68,8 +71,9 @@ RunReport BenchMeasurement::one_pass(std::string_view name, baton::RunOptions op
   options.timeout = limits.timeout;
   options.interrupt = limits.interrupt;
   options.join_executions = true;
-  options.after_run = [ceiling](std::uint64_t run) {
+  options.after_run = [this, ceiling](std::uint64_t run) {
     if (ceiling != nullptr && run > 0) ceiling->measure();
+    if (has_ranks()) world_->meet("the next run");
   };
   const std::uint64_t runs = options.repeat;
   const auto start = std::chrono::steady_clock::now();
@@ -87,7 +91,8 @@ RunReport BenchMeasurement::one_pass(std::string_view name, baton::RunOptions op
 double BenchMeasurement::warm_up() {
   RunOptions options;
   options.time_steps = false;
-  return one_pass("warm-up", std::move(options), nullptr).run_seconds.front();
+  const double own = one_pass("warm-up", std::move(options), nullptr).run_seconds.front();
+  return has_ranks() ? tools::slowest(*world_, "the warm-up", {own}).front() : own;
 }
 
 void BenchMeasurement::time_steps(std::uint64_t runs, tools::CopyCeiling* ceiling) {
@@ -102,8 +107,9 @@ void BenchMeasurement::time_whole(std::uint64_t runs, tools::CopyCeiling* ceilin
   RunOptions options;
   options.repeat = runs + 1;
   options.time_steps = false;
-  samples_ = one_pass("without", std::move(options), ceiling).run_seconds;
-  samples_.erase(samples_.begin());
+  own_samples_ = one_pass("without", std::move(options), ceiling).run_seconds;
+  own_samples_.erase(own_samples_.begin());
+  samples_ = has_ranks() ? tools::slowest(*world_, "the runs", own_samples_) : own_samples_;
 }
 
 void BenchMeasurement::time_round(std::uint64_t round, std::uint64_t rounds) {

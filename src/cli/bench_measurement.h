@@ -10,19 +10,25 @@
 #include <vector>
 
 #include "baton/executable.h"
+#include "baton/world.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "tools/bench_result.h"
 #include "tools/ceiling.h"
+#include "tools/program_file.h"
 
 namespace baton::cli {
 
 // A program under `baton bench`, and what was measured of it. Its passes are runs of the program,
 // which show progress and can be interrupted. One thread.
+//
+// The ranks of a world measure together, and begin each run together. A run takes as long as it
+// takes the slowest rank.
 class BenchMeasurement {
  public:
-  // Opens, prepares and binds the program, and shows what that found.
+  // Prepares and binds the program of the file, and shows what that found. `world`: its ranks.
   BenchMeasurement(const BenchCommand& command, const std::filesystem::path& file,
+                   const tools::ProgramFile& named, const std::optional<World>& world,
                    const Device& device, Output& output, const std::atomic<bool>& interrupt);
 
   Executable& executable() { return executable_; }
@@ -31,7 +37,9 @@ class BenchMeasurement {
   std::string name() const { return file_.string(); }
   bool in_graph() const { return command_.executor == ExecutorKind::kGraph; }
 
-  // One run, to warm up. Returns how long it took, in seconds.
+  bool has_ranks() const { return world_ && world_->ranks() > 1; }
+
+  // One run, to warm up. Returns how long it took the slowest rank, in seconds.
   double warm_up();
   // `runs` runs with the times of steps. `ceiling`: measured between the runs.
   void time_steps(std::uint64_t runs, tools::CopyCeiling* ceiling);
@@ -44,6 +52,8 @@ class BenchMeasurement {
 
   const RunReport& stepped() const { return stepped_; }
   const std::vector<double>& samples() const { return samples_; }
+  // The times of whole runs on this rank.
+  const std::vector<double>& own_samples() const { return own_samples_; }
   // What the steps did, in the order of `stepped`; nothing where it is not counted.
   const std::vector<StepReport>& counted() const { return counted_; }
 
@@ -62,11 +72,12 @@ class BenchMeasurement {
 
   const BenchCommand& command_;
   std::filesystem::path file_;
+  std::optional<World> world_;
   Output& output_;
   const std::atomic<bool>& interrupt_;
   Executable executable_;
   RunReport stepped_;
-  std::vector<double> samples_;
+  std::vector<double> samples_, own_samples_;
   std::chrono::steady_clock::time_point begin_;  // of the first round
   std::vector<StepReport> counted_;
 };

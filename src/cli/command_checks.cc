@@ -105,12 +105,13 @@ void check_schedules(const RawOptions& raw, RunCommand& command) {
   command.schedule = command.schedules.front();
 }
 
-void check_devices(const RawOptions& raw, RunCommand& command) {
+// `other`: an option that is for one rank; null where there is none.
+template <typename Command>
+void check_devices(const RawOptions& raw, const char* other, Command& command) {
+  command.collectives = parse_collectives(raw.collectives);
   if (raw.devices.empty()) return;
   command.devices = parse_list("--devices", raw.devices, "devices between commas");
-  const char* const other = command.device               ? "--device"
-                            : !command.schedules.empty() ? "--schedules"
-                                                         : nullptr;
+  if (command.device) other = "--device";
   if (other != nullptr) {
     throw error(ErrorCode::kInvalidInput, "--devices gives each rank a device; leave {} out",
                 other);
@@ -168,8 +169,7 @@ Command checked_run(const RawOptions& raw) {
   command.schedule = checked_schedule(raw.schedule);
   command.schedules = checked_schedules(raw.schedules);
   check_schedules(raw, command);
-  check_devices(raw, command);
-  command.collectives = parse_collectives(raw.collectives);
+  check_devices(raw, command.schedules.empty() ? nullptr : "--schedules", command);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
   command.trace_by = checked_trace_source(raw);
@@ -197,6 +197,7 @@ Command checked_bench(const RawOptions& raw) {
   BenchCommand command = checked_common<BenchCommand>(raw);
   command.strict = raw.strict;
   if (!raw.second.empty()) command.other = raw.second;
+  check_devices(raw, command.other ? "the second program" : nullptr, command);
   if (!raw.baseline.empty()) command.baseline = raw.baseline;
   if (command.other && command.baseline) {
     throw error(ErrorCode::kInvalidInput,

@@ -84,6 +84,17 @@ Options running(std::string_view repeat) {
                    &Raw::untuned}}});
 }
 
+// Of programs of several ranks.
+Options of_ranks() {
+  return {{"--devices", "DEVICE,DEVICE",
+           "Run a program that has a [world] on several devices, a rank on each", &Raw::devices,
+           words("sim,sim cuda:0,cuda:1")},
+          {"--collectives", "KIND",
+           "nccl or host: what exchanges contents between ranks; auto: NCCL where all ranks have "
+           "it (the default)",
+           &Raw::collectives, words("auto nccl host")}};
+}
+
 }  // namespace
 
 Options tune_options() {
@@ -115,15 +126,9 @@ Options run_options() {
         {"--expect", "NAME=FILE.npy|DIR",
          "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
         {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
-        {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol},
-        {"--devices", "DEVICE,DEVICE",
-         "Run a program that has a [world] on several devices, a rank on each", &Raw::devices,
-         words("sim,sim cuda:0,cuda:1")},
-        {"--collectives", "KIND",
-         "nccl or host: what exchanges contents between ranks; auto: NCCL where all ranks have it "
-         "(the default)",
-         &Raw::collectives, words("auto nccl host")},
-        {"--schedule", "ORDER",
+        {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol}},
+       of_ranks(),
+       {{"--schedule", "ORDER",
          "Order of work on the simulated GPU: serial, late, early, reverse or random:SEED",
          &Raw::schedule, words("serial late early reverse random:1")},
         {"--schedules", "ORDER,ORDER",
@@ -155,6 +160,7 @@ Options run_options() {
 Options bench_options() {
   return joined(
       {running("Measure K runs; default: about two seconds"),
+       of_ranks(),
        {{"--baseline", "OLD.json", "Compare with what bench --json wrote", &Raw::baseline, kFile},
         {"--limit", "PERCENT", "End with status 1 if the comparison shows more growth than that",
          &Raw::limit},

@@ -100,6 +100,8 @@ struct BenchCommand {
   std::optional<double> limit;  // percent
   std::optional<std::filesystem::path> plot;
   std::optional<std::string> device;
+  std::vector<std::string> devices;  // one for each rank, in this process; empty: one rank
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::vector<Assignment> inputs;
   std::optional<std::uint64_t> repeat;  // as many as take some seconds

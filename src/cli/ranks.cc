@@ -7,6 +7,7 @@
 
 #include "cli/counted.h"
 #include "cli/format.h"
+#include "cli/json.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/ranks.h"
@@ -19,12 +20,17 @@ using Json = nlohmann::ordered_json;
 // The other ranks may not connect: their program may have no world.
 constexpr int kShortPatience = 5;  // seconds
 
-// The part of a rank's result that rank 0 keeps.
-Json part_of(const Json& result, std::size_t rank) {
+// The part of a rank's result that rank 0 keeps. What the report has to say is not shown yet.
+Json part_of(const Json& result, const RunReport& report, std::size_t rank,
+             const std::optional<TimeStatistics>& times) {
   Json part = {{"rank", rank}};
-  for (const char* key : {"device", "device_name", "steps", "findings", "warnings"}) {
+  for (const char* key : {"device", "device_name", "steps", "warnings"}) {
     if (result.contains(key)) part[key] = result[key];
   }
+  Json& findings = part["findings"] = Json::array();
+  for (const FindingReport& finding : report.findings) findings.push_back(cli::json_of(finding));
+  for (const std::string& warning : report.warnings) part["warnings"].push_back(warning);
+  if (times) part["times"] = cli::json_of(*times);
   return part;
 }
 
@@ -34,11 +40,17 @@ std::size_t count_of(const Json& part, const char* key) {
 
 void show_ranks(const Json& ranks, Output& output) {
   using enum Table::Align;
-  Table table({{"rank", kRight}, {"device"}, {"findings", kRight}, {"warnings", kRight}});
+  std::vector<Table::Column> columns = {
+      {"rank", kRight}, {"device"}, {"findings", kRight}, {"warnings", kRight}};
+  const bool is_timed = ranks[0].contains("times");
+  if (is_timed) columns.push_back({"time", kRight});
+  Table table(std::move(columns));
   for (const Json& part : ranks) {
-    table.add({std::to_string(part["rank"].get<std::size_t>()), part["device"].get<std::string>(),
-               std::to_string(count_of(part, "findings")),
-               std::to_string(count_of(part, "warnings"))});
+    std::vector<std::string> cells = {
+        std::to_string(part["rank"].get<std::size_t>()), part["device"].get<std::string>(),
+        std::to_string(count_of(part, "findings")), std::to_string(count_of(part, "warnings"))};
+    if (is_timed) cells.push_back(format_duration(part["times"]["median"].get<double>()));
+    table.add(std::move(cells));
   }
   output.text("\n" + table.format(output.terminal()));
   for (const Json& part : ranks) {
@@ -75,18 +87,19 @@ void RankOfRun::require_alone(std::string_view option) const {
               option, world_->ranks());
 }
 
-void RankOfRun::finish(Executable& executable, Output& output) {
+void RankOfRun::finish(Executable& executable, Output& output,
+                       const std::optional<TimeStatistics>& times) {
   if (!world_ || world_->ranks() == 1) return;
   executable.gather_outputs();
   constexpr auto kReplace = Json::error_handler_t::replace;
-  const std::vector<std::string> results =
-      world_->gather("the report", output.result().dump(-1, ' ', false, kReplace));
+  const Json own = part_of(output.result(), executable.report(), world_->rank(), times);
+  const std::vector<std::string> parts =
+      world_->gather("the report", own.dump(-1, ' ', false, kReplace));
   is_finished_ = true;
-  if (results.empty()) return;
-  Json& ranks = output.result()["ranks"] = Json::array();
-  for (std::size_t rank = 0; rank < results.size(); ++rank) {
-    ranks.push_back(part_of(Json::parse(results[rank]), rank));
-  }
+  if (parts.empty()) return;
+  Json ranks = Json::array();
+  for (const std::string& part : parts) ranks.push_back(Json::parse(part));
+  output.result()["ranks"] = ranks;
   show_ranks(ranks, output);
 }
 

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "baton/executable.h"
 #include "baton/program.h"
 #include "baton/world.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "tools/ranks.h"
 
 namespace baton::cli {
 
@@ -25,9 +29,11 @@ class RankOfRun {
   bool is_first() const { return !world_ || world_->rank() == 0; }
   // Throws kInvalidInput for several ranks.
   void require_alone(std::string_view option) const;
-  // Called after the run of this rank. Rank 0 gets the outputs and the reports of all, as "ranks"
-  // of the JSON object and as a table.
-  void finish(Executable& executable, Output& output);
+  // Called after the run of this rank, before its findings and warnings are shown. Rank 0 gets the
+  // outputs and the reports of all, as "ranks" of the JSON object and as a table. `times`: those of
+  // this rank's runs, if it was measured.
+  void finish(Executable& executable, Output& output,
+              const std::optional<TimeStatistics>& times = {});
   // Ends the run of all ranks. Returns the error to print, and mutes the output of all ranks except
   // one. A rank that failed before it read the program joins the others first.
   Error fail(const Error& failure, Output& output);
@@ -38,5 +44,39 @@ class RankOfRun {
   bool is_told_ = false;     // rank 0 prints why this one could not join
   bool is_finished_ = false;
 };
+
+// Runs the ranks of a program on the devices of `command`, each in a thread of this process:
+// `run(command, rank, output)` with the device of that rank. Rank 0 writes to `output`; the error
+// of all ranks is its own.
+template <typename Command, typename Run>
+void on_devices(const Command& command, Output& output, const Run& run) {
+  const std::vector<std::string> devices = tools::devices_of_ranks(command.devices);
+  const std::vector<World> worlds = World::of_threads(static_cast<std::uint32_t>(devices.size()));
+  const auto run_rank = [&](std::size_t rank, Output& to) {
+    Command own = command;
+    own.device = devices[rank];
+    run(own, RankOfRun(worlds[rank]), to);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t rank = 1; rank < devices.size(); ++rank) {
+    others.emplace_back([&, rank] {
+      Output mute(false, {});
+      mute.mute();
+      try {
+        run_rank(rank, mute);
+      } catch (const Error&) {
+        // Rank 0 prints it.
+      }
+    });
+  }
+  std::optional<Error> failure;
+  try {
+    run_rank(0, output);
+  } catch (const Error& told) {
+    failure.emplace(told);
+  }
+  for (std::thread& other : others) other.join();
+  if (failure) throw Error(*failure);
+}
 
 }  // namespace baton::cli

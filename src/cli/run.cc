@@ -283,42 +283,15 @@ void run_rank(const RunCommand& command, RankOfRun rank, Output& output,
   if (rank.is_first()) write_page(command, record, output, nullptr);
 }
 
-void run_on_devices(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
-  const std::vector<std::string> devices = tools::devices_of_ranks(command.devices);
-  const std::vector<World> worlds = World::of_threads(static_cast<std::uint32_t>(devices.size()));
-  std::vector<std::thread> others;
-  for (std::size_t rank = 1; rank < devices.size(); ++rank) {
-    others.emplace_back([&, rank] {
-      RunCommand own = command;
-      own.device = devices[rank];
-      Output mute(false, "run");
-      mute.mute();
-      try {
-        run_rank(own, RankOfRun(worlds[rank]), mute, interrupt);
-      } catch (const Error&) {
-        // Rank 0 prints it.
-      }
-    });
-  }
-  RunCommand first = command;
-  first.device = devices[0];
-  std::optional<Error> failure;
-  try {
-    run_rank(first, RankOfRun(worlds[0]), output, interrupt);
-  } catch (const Error& told) {
-    failure.emplace(told);
-  }
-  for (std::thread& other : others) other.join();
-  if (failure) throw Error(*failure);
-}
-
 }  // namespace
 
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   if (tools::is_record(command.program)) return replay_record(command, output, interrupt);
   if (command.html) tools::require_target("--html " + command.html->string(), *command.html);
   if (command.devices.empty()) return run_rank(command, {}, output, interrupt);
-  run_on_devices(command, output, interrupt);
+  on_devices(command, output, [&](const RunCommand& own, RankOfRun rank, Output& to) {
+    run_rank(own, std::move(rank), to, interrupt);
+  });
 }
 
 }  // namespace baton::cli

@@ -53,29 +53,28 @@ Nccl::Stream handle(const Stream& stream) {
   return reinterpret_cast<Nccl::Stream>(stream.native());
 }
 
-Nccl::UniqueId shared_id(const Nccl& nccl, const World& world) {
+Nccl::UniqueId shared_id(const Nccl& nccl, const world::GroupLink& ranks) {
   Nccl::UniqueId id = {};
-  if (world.rank() == 0) {
+  if (ranks.rank() == 0) {
     const Nccl::Result result = nccl.unique_id(&id);
     if (result != Nccl::kSuccess) {
       throw error(ErrorCode::kDriver, "ncclGetUniqueId of {} gives {}", nccl.path,
                   nccl.error_string(result));
     }
   }
-  world::broadcast(*world.communicator(), {"NCCL's id", "the start of NCCL"}, 0, sizeof(id.bytes),
-                   id.bytes);
+  world::broadcast(ranks, {"NCCL's id", "the start of NCCL"}, 0, sizeof(id.bytes), id.bytes);
   return id;
 }
 
 }  // namespace
 
-std::shared_ptr<NcclRank> NcclRank::make(const Nccl& nccl, const Device& device,
-                                         const World& world) {
-  const Nccl::UniqueId id = shared_id(nccl, world);
+std::shared_ptr<NcclRank> NcclRank::make(const Nccl& nccl, const Device& device, const World& world,
+                                         const world::RankGroup& group) {
+  const Nccl::UniqueId id = shared_id(nccl, {*world.communicator(), group});
   const auto start = std::make_shared<Start>();
   // Where another rank is lost meanwhile the thread is left alone: it may wait for ever.
-  std::thread([start, &nccl, device, id, ranks = static_cast<int>(world.ranks()),
-               rank = static_cast<int>(world.rank())] {
+  std::thread([start, &nccl, device, id, ranks = static_cast<int>(group.ranks),
+               rank = static_cast<int>(group.rank)] {
     Nccl::Comm comm = nullptr;
     Nccl::Result result = Nccl::kSuccess;
     std::string failure;
@@ -101,8 +100,8 @@ std::shared_ptr<NcclRank> NcclRank::make(const Nccl& nccl, const Device& device,
                 version_text(nccl.number), device.spec(), nccl.error_string(start->result),
                 start->failure.empty() ? "NCCL_DEBUG=WARN tells more" : start->failure);
   }
-  log(LogLevel::kInfo, "rank {} of {} has a communicator of NCCL {} ({})", world.rank(),
-      world.ranks(), version_text(nccl.number), nccl.path);
+  log(LogLevel::kInfo, "rank {} is number {} of {} in a communicator of NCCL {} ({})", world.rank(),
+      group.rank, group.ranks, version_text(nccl.number), nccl.path);
   return std::shared_ptr<NcclRank>(new NcclRank(nccl, device, world, start->comm));
 }
 

@@ -11,10 +11,11 @@
 #include "baton/stream.h"
 #include "baton/world.h"
 #include "nccl/nccl.h"
+#include "world/group_link.h"
 
 namespace baton::nccl {
 
-// A message to another rank, or from it.
+// A message to another rank of the group, or from it.
 struct NcclMessage {
   bool is_send = false;
   DeviceAddress address = 0;
@@ -22,16 +23,18 @@ struct NcclMessage {
   int peer = 0;
 };
 
-// One rank's communicator of NCCL on its device. Its calls enqueue on the stream and return; on a
-// stream that is captured they become nodes. All ranks make the same calls in the same order. One
-// thread at a time. Every call throws what ended the run of all ranks, and kDriver for what NCCL
-// reports.
+// One rank's communicator of NCCL on its device, for the ranks of a group. Its calls enqueue on the
+// stream and return; on a stream that is captured they become nodes. All ranks of the group make
+// the same calls in the same order. One thread at a time. Every call throws what ended the run of
+// all ranks, and kDriver for what NCCL reports.
 //
 // It must outlive the graphs that captured its calls: NCCL waits for their end.
 class NcclRank {
  public:
-  // Called by all ranks of the world, on threads or processes of their own. Waits for the others.
-  static std::shared_ptr<NcclRank> make(const Nccl& nccl, const Device& device, const World& world);
+  // Called by all ranks of the group, on threads or processes of their own. Waits for the others.
+  // Ranks that are in several groups make their communicators in the same order.
+  static std::shared_ptr<NcclRank> make(const Nccl& nccl, const Device& device, const World& world,
+                                        const world::RankGroup& group);
   // Ends it, or aborts it where the run of the world has failed.
   ~NcclRank();
   NcclRank(const NcclRank&) = delete;

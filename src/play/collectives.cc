@@ -1,5 +1,6 @@
 #include "play/collectives.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -35,6 +36,7 @@ DeviceAddress address_of(const PinnedMemory& memory) {
 struct Collectives::Exchange {
   Staging staging;
   World world;
+  world::RankGroup group;
   world::Stage stage;
   CollectiveKind kind;
   ReduceOp op;
@@ -45,18 +47,18 @@ struct Collectives::Exchange {
   std::atomic<bool> is_done{false};
 
   void run() noexcept {
-    world::Communicator& ranks = *world.communicator();
+    world::Communicator& all = *world.communicator();
     try {
-      exchange(ranks);
+      exchange({all, group});
     } catch (const Error& failure) {
-      ranks.fail(failure);
+      all.fail(failure);
     } catch (const std::exception& failure) {
-      ranks.fail(Error(ErrorCode::kOutOfMemory, failure.what()));
+      all.fail(Error(ErrorCode::kOutOfMemory, failure.what()));
     }
     is_done.store(true, std::memory_order_release);
   }
 
-  void exchange(world::Communicator& ranks) const {
+  void exchange(const world::GroupLink& ranks) const {
     char* const from = static_cast<char*>(staging->data());
     char* const target = from + to;
     const std::size_t bytes = count * size_of(dtype);
@@ -81,11 +83,10 @@ world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective
                       const bind::PlannedCollective::Values& values) {
   const std::string content = bind::content_text(step, values);
   // The two sides of a message are different steps.
-  const bool is_message =
-      step.kind == CollectiveKind::kSend || step.kind == CollectiveKind::kReceive;
-  std::string key = is_message ? "message " + content
-                               : fmt::format("{} {} of step {}, rank {}", to_string(step.kind),
-                                             content, at.leaf, values.peer);
+  std::string key = bind::is_message(step.kind)
+                        ? "message " + content
+                        : fmt::format("{} {} of step {}, rank {}", to_string(step.kind), content,
+                                      at.leaf, values.peer);
   return {std::move(key),
           fmt::format("{} ({}), at {}", at.label, content, at.source->where.to_string())};
 }
@@ -93,13 +94,16 @@ world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective
 Collectives::Collectives(const Device& device, World world)
     : device_(device), world_(std::move(world)) {}
 
-// Executions of a step follow one another, so that they share their memory.
+// Executions of a step follow one another, so that they share their memory. What is too small for a
+// later one stays: to free it may wait for all devices of the process, and so for a rank that waits
+// for this one.
 Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::uint64_t bytes) {
-  Staging& staging = staging_[&at];
-  if (staging == nullptr || staging->bytes() < bytes) {
-    staging = std::make_shared<const PinnedMemory>(device_, bytes);
+  std::vector<Staging>& all = staging_[&at];
+  if (all.empty() || all.back()->bytes() < bytes) {
+    const std::uint64_t before = all.empty() ? 0 : all.back()->bytes();
+    all.push_back(std::make_shared<const PinnedMemory>(device_, std::max(bytes, 2 * before)));
   }
-  return staging;
+  return all.back();
 }
 
 std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,
@@ -118,10 +122,10 @@ std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::Plan
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
   const std::uint64_t to = target_offset(planned, bytes);
-  return std::unique_ptr<Exchange>(
-      new Exchange{staging_for(at, std::max(bytes.read, to + bytes.written)), world_,
-                   stage_of(at, planned, step.values), planned.kind, planned.op, planned.dtype,
-                   step.values.count, to, static_cast<std::uint32_t>(step.values.peer)});
+  return std::unique_ptr<Exchange>(new Exchange{
+      staging_for(at, std::max(bytes.read, to + bytes.written)), world_, step.values.group,
+      stage_of(at, planned, step.values), planned.kind, planned.op, planned.dtype,
+      step.values.count, to, static_cast<std::uint32_t>(step.values.peer)});
 }
 
 Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange) {
@@ -131,16 +135,14 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
   return *enqueued_.emplace_back(std::move(exchange));
 }
 
-void Collectives::choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host) {
-  if (nccl != nullptr) nccl_.emplace(std::move(nccl));
+void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl, std::string why_host) {
+  if (!nccl.empty()) nccl_.emplace(std::move(nccl));
   why_host_ = std::move(why_host);
   has_chosen_ = true;
 }
 
 bool Collectives::joins(const bind::TapeCollective& step) const {
-  const CollectiveKind kind = step.planned->kind;
-  return (kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive) &&
-         nccl_->takes(*step.planned, step.values);
+  return bind::is_message(step.planned->kind) && nccl_->takes(*step.planned, step.values);
 }
 
 void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,

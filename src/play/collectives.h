@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "baton/buffer.h"
 #include "baton/world.h"
@@ -29,17 +30,18 @@ class Collectives {
 
   const World& world() const { return world_; }
 
-  // Once, before the first step. `why_host`: why there is no NCCL, for messages.
-  void choose(std::shared_ptr<nccl::NcclRank> nccl, std::string why_host);
+  // Once, before the first step. `nccl`: as NcclSteps takes it; none for the host. `why_host`: why
+  // there is no NCCL, for messages.
+  void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl, std::string why_host);
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Throws what NCCL found wrong since.
   void check() const {
-    if (nccl_) nccl_->ranks().check();
+    if (nccl_) nccl_->check();
   }
   // Ends what waits for other ranks. The run of the world has failed.
   void abort() noexcept {
-    if (nccl_) nccl_->ranks().abort();
+    if (nccl_) nccl_->abort();
   }
 
   // Throws kUnsupported for a stream that is captured, and the driver's errors.
@@ -82,7 +84,8 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::string why_host_;
-  std::unordered_map<const bind::PlannedStep*, Staging> staging_;
+  // By step, the largest last.
+  std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;
   // Those on streams, until they are done.
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };

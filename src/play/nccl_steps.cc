@@ -14,30 +14,39 @@ bool overlap(const nccl::NcclMessage& a, const nccl::NcclMessage& b) {
   return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
 }
 
-bool is_message(CollectiveKind kind) {
-  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
-}
-
 }  // namespace
 
 bool NcclSteps::takes(const bind::PlannedCollective& step,
                       const bind::PlannedCollective::Values& values) const {
-  if (is_message(step.kind)) return values.peer != values.rank;
+  if (bind::is_message(step.kind)) return values.peer != values.rank;
   return !step.facts().reduces ||
-         nccl::type_of(step.dtype, ranks_->device().architecture()).has_value();
+         nccl::type_of(step.dtype, all().device().architecture()).has_value();
 }
 
+void NcclSteps::check() const {
+  for (const auto& group : groups_) {
+    if (group != nullptr) group->check();
+  }
+}
+
+void NcclSteps::abort() noexcept {
+  for (const auto& group : groups_) {
+    if (group != nullptr) group->abort();
+  }
+}
+
+// `work` gets the stream, and makes calls of the group's communicator.
 template <typename Work>
-void NcclSteps::call(const Place& place, Work&& work) const {
+void NcclSteps::call(const Place& place, std::uint32_t group, Work&& work) const {
   if (place.graph == nullptr) return work(*place.stream);
-  place.graph->add_captured(work, ranks_);
+  place.graph->add_captured(work, groups_[group]);
 }
 
 void NcclSteps::copy(const Place& place, DeviceAddress to, DeviceAddress from,
                      std::uint64_t bytes) const {
   if (place.graph != nullptr) return place.graph->add_copy(to, from, bytes);
-  const ContextGuard guard(ranks_->device());
-  BATON_DRIVER_CALL(ranks_->device().driver(), cuMemcpyDtoDAsync, to, from, bytes,
+  const ContextGuard guard(all().device());
+  BATON_DRIVER_CALL(all().device().driver(), cuMemcpyDtoDAsync, to, from, bytes,
                     place.stream->native());
 }
 
@@ -48,23 +57,25 @@ void NcclSteps::add(const Place& place, const bind::TapeCollective& step,
   const DeviceAddress to = buffers[planned.to].address() + step.values.to;
   const std::uint64_t count = step.values.count;
   const std::uint64_t bytes = count * size_of(planned.dtype);
-  const int peer = step.values.peer;
-  if (is_message(planned.kind)) {
+  if (bind::is_message(planned.kind)) {
     const bool is_send = planned.kind == CollectiveKind::kSend;
-    return add_message(place, {is_send, is_send ? from : to, bytes, peer});
+    const std::uint32_t peer =
+        step.values.group.in_world(static_cast<std::uint32_t>(step.values.peer));
+    return add_message(place, {is_send, is_send ? from : to, bytes, static_cast<int>(peer)});
   }
   flush(place);
-  const auto type = nccl::type_of(planned.dtype, ranks_->device().architecture());
-  call(place, [&](const Stream& stream) {
+  nccl::NcclRank& ranks = *groups_[planned.group];
+  const auto type = nccl::type_of(planned.dtype, ranks.device().architecture());
+  call(place, planned.group, [&](const Stream& stream) {
     switch (planned.kind) {
       case CollectiveKind::kAllReduce:
-        return ranks_->all_reduce(from, to, count, *type, planned.op, stream);
+        return ranks.all_reduce(from, to, count, *type, planned.op, stream);
       case CollectiveKind::kReduceScatter:
-        return ranks_->reduce_scatter(from, to, count, *type, planned.op, stream);
+        return ranks.reduce_scatter(from, to, count, *type, planned.op, stream);
       case CollectiveKind::kAllGather:
-        return ranks_->all_gather(from, to, bytes, stream);
+        return ranks.all_gather(from, to, bytes, stream);
       case CollectiveKind::kBroadcast:
-        return ranks_->broadcast(to, bytes, peer, stream);
+        return ranks.broadcast(to, bytes, step.values.peer, stream);
       case CollectiveKind::kSend:
       case CollectiveKind::kReceive:
         return;  // messages were added before
@@ -88,15 +99,17 @@ void NcclSteps::add_message(const Place& place, const nccl::NcclMessage& message
 
 DeviceAddress NcclSteps::staging(std::size_t number, std::uint64_t bytes) {
   if (staging_.size() <= number) staging_.resize(number + 1);
-  std::vector<Memory>& all = staging_[number];
-  if (all.empty() || all.back().bytes() < bytes) all.emplace_back(ranks_->device(), bytes);
-  return all.back().address();
+  std::vector<Memory>& memory = staging_[number];
+  if (memory.empty() || memory.back().bytes() < bytes) {
+    memory.emplace_back(all().device(), bytes);
+  }
+  return memory.back().address();
 }
 
 void NcclSteps::flush(const Place& place) {
   if (kept_.empty()) return;
   const std::vector<nccl::NcclMessage> messages = std::exchange(kept_, {});
-  call(place, [&](const Stream& stream) { ranks_->exchange(messages, stream); });
+  call(place, 0, [&](const Stream& stream) { all().exchange(messages, stream); });
 }
 
 bool NcclSteps::keeps_receives() const {

@@ -25,9 +25,15 @@ class NcclSteps {
     TapeGraph* graph = nullptr;
   };
 
-  explicit NcclSteps(std::shared_ptr<nccl::NcclRank> ranks) : ranks_(std::move(ranks)) {}
+  // `groups`: the communicators by the number of the group. The first one is that of all ranks,
+  // which messages use too. Null for a group of one rank.
+  explicit NcclSteps(std::vector<std::shared_ptr<nccl::NcclRank>> groups)
+      : groups_(std::move(groups)) {}
 
-  nccl::NcclRank& ranks() const { return *ranks_; }
+  // Throws what NCCL found wrong since.
+  void check() const;
+  // Ends what waits for other ranks.
+  void abort() noexcept;
 
   // Whether NCCL has what the step needs. It lacks reductions of some dtypes, and a rank's messages
   // to itself.
@@ -47,9 +53,10 @@ class NcclSteps {
   DeviceAddress staging(std::size_t number, std::uint64_t bytes);
   void copy(const Place& place, DeviceAddress to, DeviceAddress from, std::uint64_t bytes) const;
   template <typename Work>
-  void call(const Place& place, Work&& work) const;
+  void call(const Place& place, std::uint32_t group, Work&& work) const;
+  nccl::NcclRank& all() const { return *groups_.front(); }
 
-  std::shared_ptr<nccl::NcclRank> ranks_;
+  std::vector<std::shared_ptr<nccl::NcclRank>> groups_;
   std::vector<nccl::NcclMessage> kept_;
   // By the message's place in its group, the largest last: graphs refer to all of them.
   std::vector<std::vector<Memory>> staging_;

@@ -18,9 +18,10 @@ Expression ProgramBuilder::symbol(std::string name, std::int64_t value, const ch
   return Expression(name);
 }
 
-ProgramBuilder& ProgramBuilder::world(std::optional<std::int64_t> ranks, const char* file,
-                                      int line) {
-  definition_.world = ProgramWorld{ranks, {file, line}};
+ProgramBuilder& ProgramBuilder::world(std::optional<std::int64_t> ranks,
+                                      std::vector<WorldGroup> groups, const char* file, int line) {
+  definition_.world = ProgramWorld{ranks, {file, line}, std::move(groups)};
+  for (WorldGroup& group : definition_.world->groups) group.where = {file, line};
   return *this;
 }
 

@@ -114,7 +114,7 @@ bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
   const auto parts = [](const ProgramBuffer& buffer) {
     return std::tie(buffer.name, buffer.dtype, buffer.shape, buffer.role, buffer.init,
                     buffer.deviation, buffer.low, buffer.high, buffer.file, buffer.tensor,
-                    buffer.convert, buffer.variable, buffer.frozen, buffer.shard, buffer.expect);
+                    buffer.convert, buffer.variable, buffer.frozen, buffer.shards, buffer.expect);
   };
   return parts(a) == parts(b);
 }

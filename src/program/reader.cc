@@ -109,7 +109,7 @@ class PartReader {
   }
 
   ProgramWorld world(const DocumentNode& node) {
-    static constexpr std::array<std::string_view, 1> kKeys = {"ranks"};
+    static constexpr std::array<std::string_view, 2> kKeys = {"ranks", "groups"};
     const TableReader table(document_, node, "world", kKeys);
     ProgramWorld world{.where = document_.place(node)};
     if (const DocumentNode* ranks = table.find("ranks")) {
@@ -117,19 +117,44 @@ class PartReader {
       world.ranks = ranks->integer;
       world.where = document_.place(*ranks);
     }
+    if (const DocumentNode* groups = table.find("groups")) {
+      for (const auto& member : require_table(document_, *groups, "groups of world").members) {
+        world.groups.push_back(group(table, member));
+      }
+    }
     return world;
   }
 
-  std::optional<BufferShard> shard(const TableReader& buffer) {
+  WorldGroup group(const TableReader& world, const DocumentNode::Member& member) {
+    if (member.value.kind == Kind::kTable) {
+      throw error_at(
+          document_.place(member), ErrorCode::kInvalidInput,
+          "the group {} of world is a table, and groups do not nest; write its number of "
+          "ranks: {} = 2",
+          printable(member.key), printable(member.key));
+    }
+    return {member.key, world.expression_of(member.value, "the group " + printable(member.key)),
+            document_.place(member)};
+  }
+
+  std::vector<BufferShard> shards(const TableReader& buffer) {
     const DocumentNode* node = buffer.find("shard");
-    if (node == nullptr) return std::nullopt;
-    static constexpr std::array<std::string_view, 1> kKeys = {"axis"};
-    const TableReader table(document_, *node, "shard of " + buffer.what(), kKeys);
+    if (node == nullptr) return {};
+    if (node->kind != Kind::kArray) return {shard(*node, buffer)};
+    std::vector<BufferShard> shards;
+    for (const DocumentNode& item : node->items) shards.push_back(shard(item, buffer));
+    return shards;
+  }
+
+  BufferShard shard(const DocumentNode& node, const TableReader& buffer) {
+    static constexpr std::array<std::string_view, 2> kKeys = {"axis", "group"};
+    const TableReader table(document_, node, "shard of " + buffer.what(), kKeys);
     const DocumentNode& axis = table.require("axis");
     if (axis.kind != Kind::kInteger || axis.integer < 0) {
       table.refuse(axis, "axis", "a number of at least 0");
     }
-    return BufferShard{static_cast<std::size_t>(axis.integer), document_.place(axis)};
+    return {static_cast<std::size_t>(axis.integer), table.string("group").value_or(""),
+            document_.place(axis)};
   }
 
   ProgramBuffer buffer(const DocumentNode::Member& member) {
@@ -165,7 +190,7 @@ class PartReader {
       buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
     }
     buffer.frozen = read_frozen_rows(table);
-    buffer.shard = shard(table);
+    buffer.shards = shards(table);
     if (const auto expect = table.string("expect")) {
       buffer.expect = path(*expect, table, "expect");
     }

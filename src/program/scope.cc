@@ -1,5 +1,6 @@
 #include "program/scope.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,12 @@ void ProgramScope::check_event(const std::string& name, const SourceLocation& wh
         "early start in a branch write pdl",
         name, events.branch);
   }
+}
+
+bool ProgramScope::is_of_world(std::string_view name) const {
+  return std::ranges::any_of(program_.symbols, [&](const ProgramSymbol& symbol) {
+    return symbol.of_world && symbol.name == name;
+  });
 }
 
 bool ProgramScope::is_buffer(std::string_view name) const {
@@ -259,6 +266,18 @@ void ProgramScope::check_collective(std::string_view name, const SourceLocation&
         "is in a branch of a parallel, whose steps have no order; all ranks must come to the same "
         "collectives in the same order, so write it outside");
   }
+}
+
+void ProgramScope::check_group(std::string_view name, const SourceLocation& where) const {
+  if (name.empty()) return;
+  std::vector<std::string_view> known;
+  if (program_.world) {
+    for (const WorldGroup& group : program_.world->groups) known.push_back(group.name);
+  }
+  if (std::ranges::find(known, name) != known.end()) return;
+  throw error_at(where, ErrorCode::kNotFound, "unknown group \"{}\"{}", printable(name),
+                 known.empty() ? "; the world has no groups, add [world.groups] to the program"
+                               : suggestion(name, known));
 }
 
 void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {

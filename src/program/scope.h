@@ -59,6 +59,8 @@ class ProgramScope {
   void check_event(const std::string& name, const SourceLocation& where) const;
 
   bool has_world() const { return program_.world.has_value(); }
+  // Whether the name is a symbol that the world sets.
+  bool is_of_world(std::string_view name) const;
   bool is_buffer(std::string_view name) const;
   bool has_kernel(const std::string& name) const;
   const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
@@ -86,6 +88,8 @@ class ProgramScope {
   // A step at `where` that all ranks take together, in one order: the program has a world, and the
   // step is not one of the setup or of a branch.
   void check_collective(std::string_view name, const SourceLocation& where) const;
+  // The group of ranks of a name that is used at `where`; an empty name stands for all ranks.
+  void check_group(std::string_view name, const SourceLocation& where) const;
   // The target of a copy or a fill. `what` names the step.
   void check_writable(const ProgramBuffer& target, std::string_view what) const;
 

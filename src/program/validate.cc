@@ -11,46 +11,14 @@
 #include "program/buffer_init.h"
 #include "program/buffer_roles.h"
 #include "program/frozen_rows.h"
+#include "program/rank_groups.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
 #include "program/tensor_pattern.h"
 #include "program/tune_parameter.h"
-#include "world/launcher.h"
 
 namespace baton {
 namespace {
-
-// The symbols that the world gives values. Those of another program, which became a part of this
-// one, go.
-void add_world_symbols(ProgramDefinition& program) {
-  std::erase_if(program.symbols, [](const ProgramSymbol& symbol) { return symbol.of_world; });
-  if (!program.world) return;
-  const ProgramWorld& world = *program.world;
-  if (world.ranks && (*world.ranks < 1 || *world.ranks > world::kMostRanks)) {
-    throw error_at(world.where, ErrorCode::kInvalidInput,
-                   "the world has {} ranks; write a number from 1 to {}", *world.ranks,
-                   world::kMostRanks);
-  }
-  program.symbols.push_back({"rank", 0, world.where, true});
-  program.symbols.push_back({"ranks", world.ranks.value_or(1), world.where, true});
-}
-
-void check_shard(const ProgramBuffer& buffer, const ProgramScope& scope) {
-  if (!buffer.shard) return;
-  const auto refuse = [&](std::string_view why) {
-    throw error_at(buffer.shard->where, ErrorCode::kInvalidInput, "buffer {} has a shard, {}",
-                   buffer.name, why);
-  };
-  if (!scope.has_world()) refuse("and the program has no world; add [world] to it");
-  if (buffer.shard->axis >= buffer.shape.size()) {
-    refuse(fmt::format("by axis {} of {} dimensions; the first one is axis 0", buffer.shard->axis,
-                       buffer.shape.size()));
-  }
-  if (buffer.variable) refuse("and is a variable of a kernel, which each device has whole");
-  if (!buffer.tensor.empty()) {
-    refuse("and a tensor of a .safetensors file, which is read whole; take a .npy");
-  }
-}
 
 void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
   if (buffer.shape.size() > kMaxNpyDimensions) {
@@ -62,7 +30,7 @@ void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
     scope.check(extent, fmt::format("an extent of buffer {}", buffer.name), 0);
   }
   check_init(buffer);
-  check_shard(buffer, scope);
+  check_shards(buffer, scope);
   if (!buffer.expect.empty() && !facts_of(buffer.role).is_result) {
     throw error_at(buffer.where, ErrorCode::kInvalidInput,
                    "buffer {} has expect = \"{}\" and the role {}; {} buffers are compared",
@@ -186,6 +154,7 @@ Validation validate(ProgramDefinition& program) {
   ProgramScope scope(program);
   for (const ProgramSymbol& symbol : program.symbols) scope.declare(symbol);
   for (const ProgramBuffer& buffer : program.buffers) scope.declare(buffer);
+  if (program.world) check_groups(*program.world, scope);
   for (const ProgramBuffer& buffer : program.buffers) {
     located(buffer, [&] { check(buffer, scope); });
   }

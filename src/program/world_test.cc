@@ -49,7 +49,7 @@ TEST(ProgramWorld, IsReadAndWritten) {
   const Program program = Program::from_text(kGood, "p.toml");
   ASSERT_TRUE(program.world());
   EXPECT_EQ(program.world()->ranks, 2);
-  EXPECT_EQ(program.buffer("x")->shard, (BufferShard{0, {}}));
+  EXPECT_EQ(program.buffer("x")->shards, (std::vector<BufferShard>{{.axis = 0}}));
   ASSERT_NE(program.symbol("rank"), nullptr);
   EXPECT_EQ(program.symbol("rank")->value, 0);
   EXPECT_EQ(program.symbol("ranks")->value, 2);
@@ -68,7 +68,7 @@ TEST(ProgramWorld, IsReadAndWritten) {
 TEST(ProgramWorld, IsBuilt) {
   ProgramBuilder builder("p");
   builder.world();
-  builder.buffer({.name = "x", .shape = {4}, .role = BufferRole::kInout, .shard = BufferShard{0}});
+  builder.buffer({.name = "x", .shape = {4}, .role = BufferRole::kInout, .shards = {{.axis = 0}}});
   builder.collective({.kind = CollectiveKind::kAllReduce, .buffer = "x"});
   builder.collective({.kind = CollectiveKind::kSend, .buffer = "x", .peer = symbol("rank") + 1});
   const Program program = builder.build();
@@ -149,6 +149,126 @@ std::string refusal(const std::string& more, std::string text = kTwoBuffers) {
     return failure.message();
   }
   return "";
+}
+
+constexpr const char* kGroups =
+    "[world]\n"                                                                      // 1
+    "[world.groups]\n"                                                               // 2
+    "stage = \"PP\"\n"                                                               // 3
+    "tensor = \"ranks / PP\"\n"                                                      // 4
+    "[symbols]\n"                                                                    // 5
+    "PP = 1\n"                                                                       // 6
+    "[buffers.x]\n"                                                                  // 7
+    "dtype = \"f32\"\n"                                                              // 8
+    "shape = [\"4 / stage_ranks\", \"8 / tensor_ranks\"]\n"                          // 9
+    "role = \"inout\"\n"                                                             // 10
+    "shard = [{ axis = 1, group = \"tensor\" }, { axis = 0, group = \"stage\" }]\n"  // 11
+    "[[steps]]\n"                                                                    // 12
+    "all_reduce = { buffer = \"x\", group = \"tensor\" }\n"                          // 13
+    "[[steps]]\n"                                                                    // 14
+    "send = { buffer = \"x\", to = \"stage_rank + 1\", group = \"stage\" }\n";       // 15
+
+TEST(ProgramGroups, AreReadAndWritten) {
+  const Program program = Program::from_text(kGroups, "p.toml");
+  ASSERT_TRUE(program.world());
+  EXPECT_FALSE(program.world()->ranks);
+  ASSERT_EQ(program.world()->groups.size(), 2u);
+  // The order of the file is that of the grid.
+  EXPECT_EQ(program.world()->groups[0].name, "stage");
+  EXPECT_EQ(program.world()->groups[1].size.text(), "ranks / PP");
+  for (const char* name :
+       {"rank", "ranks", "stage_rank", "stage_ranks", "tensor_rank", "tensor_ranks"}) {
+    ASSERT_NE(program.symbol(name), nullptr) << name;
+    EXPECT_TRUE(program.symbol(name)->of_world);
+  }
+  EXPECT_EQ(program.buffer("x")->shards, (std::vector<BufferShard>{{.axis = 1, .group = "tensor"},
+                                                                   {.axis = 0, .group = "stage"}}));
+  EXPECT_EQ(std::get<CollectiveStep>(program.steps()[1].action).group, "stage");
+  EXPECT_EQ(program.warnings(), std::vector<std::string>());
+  const std::string text = program.to_toml();
+  EXPECT_THAT(text, HasSubstr("[world.groups]\nstage = \"PP\"\ntensor = \"ranks / PP\"\n"));
+  EXPECT_TRUE(Program::from_text(text, "p.toml") == program) << text;
+  EXPECT_TRUE(Program(program.definition()) == program);
+}
+
+TEST(ProgramGroups, AreBuilt) {
+  ProgramBuilder builder("p");
+  builder.world({}, {{.name = "data", .size = 2}, {.name = "tensor", .size = 3}});
+  builder.buffer({.name = "x",
+                  .shape = {4},
+                  .role = BufferRole::kInout,
+                  .shards = {{.axis = 0, .group = "data"}}});
+  builder.collective({.kind = CollectiveKind::kAllReduce, .buffer = "x", .group = "tensor"});
+  const Program program = builder.build();
+  // Sizes that are numbers give the number of ranks.
+  EXPECT_EQ(program.world()->ranks, 6);
+  EXPECT_EQ(program.symbol("tensor_ranks")->value, 3);
+  EXPECT_TRUE(Program::from_text(program.to_toml(), "p.toml") == program) << program.to_toml();
+}
+
+class BadGroups : public ::testing::TestWithParam<BadWorld> {};
+
+TEST_P(BadGroups, AreRefused) {
+  const BadWorld& bad = GetParam();
+  std::string text = kGroups;
+  const std::size_t at = text.find(bad.from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(bad.from).size(), bad.to);
+  try {
+    Program::from_text(text, "p.toml");
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(exit_status(failure.code()), 2);
+    EXPECT_THAT(failure.message(), HasSubstr(bad.message));
+    EXPECT_EQ(failure.where().to_string(), std::string("p.toml:") + bad.place) << failure.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadGroups,
+    ::testing::Values(
+        BadWorld{"stage = \"PP\"", "stage = 0", "3:9",
+                 "the group stage has 0 ranks; write a number from 1 to 1024"},
+        BadWorld{"stage = \"PP\"", "stage = 2000", "3:9", "the group stage has 2000 ranks"},
+        BadWorld{"stage = \"PP\"", "stage = true", "3:9",
+                 "the group stage of world must be an integer or an expression"},
+        BadWorld{"stage = \"PP\"", "stage = { inner = 2 }", "3:1",
+                 "the group stage of world is a table, and groups do not nest"},
+        BadWorld{"stage = \"PP\"", "\"a.b\" = 2", "3:1", "the group \"a.b\" is not a name"},
+        BadWorld{"stage = \"PP\"", "stage = \"PQ\"", "3:10", "unknown symbol \"PQ\""},
+        BadWorld{"stage = \"PP\"", "stage = \"rank\"", "3:1",
+                 "the size of the group stage depends on rank, which the groups decide"},
+        BadWorld{"\"ranks / PP\"", "\"ranks / stage_ranks\"", "4:1",
+                 "the size of the group tensor depends on stage_ranks, which the groups decide"},
+        BadWorld{"PP = 1\n", "PP = 1\ntensor_rank = 1\n", "4:1",
+                 "the symbol tensor_rank has the name of a symbol already, at p.toml:7:1"},
+        BadWorld{"group = \"tensor\" }\n", "group = \"tensr\" }\n", "12:1",
+                 "unknown group \"tensr\"; did you mean \"tensor\"?"},
+        BadWorld{"axis = 1, group = \"tensor\"", "axis = 1, group = \"tens\"", "11:19",
+                 "unknown group \"tens\"; did you mean \"tensor\"?"},
+        BadWorld{"axis = 1, group", "axis = 0, group", "11:51",
+                 "buffer x has a shard, and another one by the same axis 0"},
+        BadWorld{"axis = 1, group = \"tensor\"", "axis = 1, group = \"stage\"", "11:50",
+                 "buffer x has a shard, and another one by the group stage"},
+        BadWorld{"axis = 1, group = \"tensor\"", "axis = 1", "11:33",
+                 "buffer x has a shard, and another one by all ranks"},
+        BadWorld{"{ axis = 0, group = \"stage\" }]", "{ axis = 0, grp = \"stage\" }]", "11:54",
+                 "did you mean \"group\"?"},
+        BadWorld{"to = \"stage_rank + 1\"", "to = \"stages_rank + 1\"", "15:30",
+                 "unknown symbol \"stages_rank\"; did you mean \"stage_rank\"?"}));
+
+TEST(ProgramGroups, MakeUpTheRanks) {
+  const std::string rest =
+      "[buffers.w]\ndtype = \"i32\"\nshape = [4]\nrole = \"inout\"\n"
+      "[[steps]]\nall_reduce = { buffer = \"w\", group = \"b\" }\n";
+  EXPECT_EQ(refusal(rest, "[world]\nranks = 8\ngroups = { a = 2, b = 3 }\n"),
+            "the world has 8 ranks, and the product of the sizes of its groups is 6; make them "
+            "equal, or leave ranks out");
+  EXPECT_EQ(refusal(rest, "[world]\ngroups = { a = 1000, b = 3 }\n"),
+            "the product of the sizes of the groups is more than 1024 ranks");
+  EXPECT_EQ(refusal(rest, "[world]\n"),
+            "unknown group \"b\"; the world has no groups, add [world.groups] to the program");
+  EXPECT_EQ(refusal(rest, "[world]\nranks = 6\ngroups = { a = 2, b = 3 }\n"), "");
 }
 
 TEST(ProgramWorld, BoolHasNoSum) {

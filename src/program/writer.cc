@@ -24,6 +24,18 @@ TomlTable table_of(const ProgramStep& step) {
   return table;
 }
 
+std::string toml_shards(const std::vector<BufferShard>& shards) {
+  std::vector<std::string> tables;
+  for (const BufferShard& shard : shards) {
+    TomlTable table;
+    table.add("axis", std::to_string(shard.axis));
+    table.add_text("group", shard.group);
+    tables.push_back(table.as_value());
+  }
+  if (tables.size() == 1) return tables[0];
+  return fmt::format("[{}]", fmt::join(tables, ", "));
+}
+
 class ProgramWriter {
  public:
   ProgramWriter(const Program& program, const MemoryKernelName& in_memory)
@@ -65,6 +77,11 @@ class ProgramWriter {
     TomlTable table;
     if (world.ranks) table.add("ranks", std::to_string(*world.ranks));
     section("world", table);
+    if (world.groups.empty()) return;
+    TomlTable groups;
+    for (const WorldGroup& group : world.groups)
+      groups.add(group.name, toml_expression(group.size));
+    section("world.groups", groups);
   }
 
   void write_symbols() {
@@ -105,11 +122,7 @@ class ProgramWriter {
       table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
     }
     if (buffer.frozen) table.add("frozen", toml_frozen_rows(*buffer.frozen));
-    if (buffer.shard) {
-      TomlTable shard;
-      shard.add("axis", std::to_string(buffer.shard->axis));
-      table.add("shard", shard.as_value());
-    }
+    if (!buffer.shards.empty()) table.add("shard", toml_shards(buffer.shards));
     if (!buffer.expect.empty()) table.add("expect", toml_string(path(buffer.expect)));
     return table;
   }

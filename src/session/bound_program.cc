@@ -146,14 +146,20 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
 
 void BoundProgram::bind(Bindings given) {
   enter_world(given);
-  in_world([&] { bind_rank(std::move(given)); });
+  in_world([&] {
+    bind_rank(std::move(given));
+    // Allocations and uploads may wait for all devices of the process. No rank runs meanwhile,
+    // because a collective that it comes to would wait for those that still bind.
+    if (world_.ranks() > 1) world_.meet("the end of the bind");
+  });
 }
 
 void BoundProgram::bind_rank(Bindings given) {
   ProgramValues values = state_->values(given);
+  keep_groups(values.symbols);
   if (world_.ranks() > 1) {
     agree_on(world_, *state_, executor_, values, given);
-    if (has_collectives(*state_)) choose_collectives(given.collectives);
+    if (has_collectives(*state_)) choose_collectives(values.symbols, given.collectives);
   }
   ProgramMemory::Next next;
   if (bound()) {
@@ -242,7 +248,7 @@ ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const 
     }
     buffer.elements = now.elements;
     buffer.bytes = now.bytes;
-    buffer.shard = now.shard;
+    buffer.shards = now.shards;
     buffer.given = now.given;
   }
   return values;
@@ -277,6 +283,13 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
       throw error(ErrorCode::kInvalidInput,
                   "the world sets the symbol {}, which is {} here; leave it out", symbols_[i].name,
                   symbols_[i].value);
+    }
+    if (state_->decides_groups[i]) {
+      throw error(
+          ErrorCode::kInvalidInput,
+          "groups of ranks have sizes by the symbol {}; make another executable for another "
+          "value",
+          symbols_[i].name);
     }
     is_shape = is_shape || state_->decides_shape[i];
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };

@@ -64,7 +64,9 @@ class BoundProgram {
   void end_collectives() noexcept;
   void bind_rank(Bindings given);
   // Once the ranks are known to have bound the same.
-  void choose_collectives(CollectiveExecutor wanted);
+  void choose_collectives(const std::vector<BoundSymbol>& symbols, CollectiveExecutor wanted);
+  void keep_groups(const std::vector<BoundSymbol>& symbols);
+  bool is_first_of_equal(const ProgramBuffer& buffer, std::uint32_t rank) const;
   void run_rank(const RunOptions& options);
   void wait_for_rank(const Stream& stream, const WaitOptions& options);
   void require_bound(std::string_view call) const;
@@ -103,6 +105,7 @@ class BoundProgram {
   Stream stream_;
   std::unique_ptr<play::Player> player_;
   World world_;
+  std::vector<world::RankGroup> groups_;          // of the first binding
   std::optional<play::Collectives> collectives_;  // of the first binding's world
   CollectiveExecutor wanted_collectives_ = CollectiveExecutor::kAuto;  // by the first binding
   std::optional<CollectivesReport> collectives_report_;

@@ -1,10 +1,12 @@
 // The part of a bound program that other ranks take part in.
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bind/binding.h"
 #include "bind/shards.h"
 #include "session/bound_program.h"
 #include "session/collective_choice.h"
@@ -70,7 +72,8 @@ void BoundProgram::end_collectives() noexcept {
   }
 }
 
-void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
+void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
+                                      CollectiveExecutor wanted) {
   if (collectives_->has_chosen()) {
     if (wanted == wanted_collectives_) return;
     throw error(ErrorCode::kInvalidInput,
@@ -80,21 +83,69 @@ void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
                 to_string(wanted));
   }
   wanted_collectives_ = wanted;
-  CollectiveChoice choice = baton::choose_collectives(world_, *state_, wanted);
+  CollectiveChoice choice = baton::choose_collectives(world_, *state_, symbols, wanted);
   collectives_->choose(std::move(choice.nccl), choice.report.reason);
   collectives_report_ = std::move(choice.report);
 }
 
+// Communicators and staging memory are those of the first groups.
+void BoundProgram::keep_groups(const std::vector<BoundSymbol>& symbols) {
+  const Program& program = state_->program;
+  if (!program.world()) return;
+  std::vector<world::RankGroup> groups;
+  for (const WorldGroup& group : program.world()->groups) {
+    groups.push_back(bind::bind_group(program, group.name, symbols));
+  }
+  // A bind that failed before left none.
+  if (!bound() && !collectives_->has_chosen()) groups_ = groups;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups_[i] == groups[i]) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} was bound with {} ranks in the group {}, and this bind wants {}; make another "
+                "executable for that",
+                printable(program.name()), groups_[i].ranks, program.world()->groups[i].name,
+                groups[i].ranks);
+  }
+}
+
+// Of ranks with equal parts, the first one sends its own.
 void BoundProgram::gather_outputs() {
   in_world([&] {
     world_.meet("the end of the run");
     for (auto& [name, array] : outputs) {
       const bind::BoundBuffer& buffer = buffers()[this->buffer(name)];
-      if (!buffer.shard) continue;
-      const auto parts = world_.gather("the output " + name, array.bytes);
-      if (!parts.empty()) array = bind::whole_of(parts, array, buffer.shard->axis);
+      if (buffer.shards.empty()) continue;
+      const bool is_first = is_first_of_equal(*buffer.definition, world_.rank());
+      const auto parts =
+          world_.gather("the output " + name, is_first ? array.bytes : std::string());
+      if (parts.empty()) continue;
+      Array whole{array.dtype, bind::whole_shape(buffer), {}};
+      whole.bytes.resize(bind::bytes_of(whole.shape, whole.dtype));
+      for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
+        if (!is_first_of_equal(*buffer.definition, rank)) continue;
+        bind::BoundBuffer part = {};
+        part.definition = buffer.definition;
+        part.shape = buffer.shape;
+        part.elements = buffer.elements;
+        part.shards = bind::bind_shards(state_->program, *buffer.definition, rank, symbols_);
+        bind::put_part(parts[rank], part, whole.bytes);
+      }
+      array = std::move(whole);
     }
   });
+}
+
+// Whether the rank is the first of the groups that do not divide the buffer.
+bool BoundProgram::is_first_of_equal(const ProgramBuffer& buffer, std::uint32_t rank) const {
+  for (const WorldGroup& group : state_->program.world()->groups) {
+    const auto divides = [&](const BufferShard& shard) {
+      return shard.group.empty() || shard.group == group.name;
+    };
+    if (std::ranges::any_of(buffer.shards, divides)) continue;
+    const world::RankGroup bound = bind::bind_group(state_->program, group.name, symbols_);
+    if (rank / bound.stride % bound.ranks != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace baton

@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "bind/binding.h"
 #include "driver/driver.h"
 #include "world/exchange.h"
 
@@ -85,6 +86,30 @@ std::vector<std::string> host_steps(const LoadedProgramState& state) {
   return labels;
 }
 
+// The communicators of all ranks and of each group that collectives name. Messages go over that of
+// all ranks.
+std::vector<std::shared_ptr<nccl::NcclRank>> communicators(
+    const nccl::Nccl& nccl, const World& world, const LoadedProgramState& state,
+    const std::vector<BoundSymbol>& symbols) {
+  const ProgramWorld& program = *state.program.world();
+  std::vector<bool> is_used(program.groups.size() + 1);
+  each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& collective) {
+    if (!bind::is_message(collective.kind)) is_used[collective.group] = true;
+  });
+  const auto make = [&](std::string_view name) {
+    return nccl::NcclRank::make(nccl, state.device, world,
+                                bind::bind_group(state.program, name, symbols));
+  };
+  std::vector<std::shared_ptr<nccl::NcclRank>> all = {make({})};
+  for (std::size_t i = 0; i < program.groups.size(); ++i) {
+    const std::string& name = program.groups[i].name;
+    const std::uint32_t ranks = bind::bind_group(state.program, name, symbols).ranks;
+    const bool is_made = is_used[i + 1] && ranks > 1 && ranks < world.ranks();
+    all.push_back(is_made ? make(name) : ranks == world.ranks() ? all.front() : nullptr);
+  }
+  return all;
+}
+
 CollectiveChoice host(std::string reason) {
   CollectiveChoice choice;
   choice.report.executor = "host";
@@ -114,6 +139,7 @@ std::string_view to_string(CollectiveExecutor executor) {
 }
 
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
+                                    const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted) {
   if (wanted == CollectiveExecutor::kHost) return host("it was asked for");
   const nccl::Nccl* nccl = nullptr;
@@ -128,7 +154,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
   if (obstacle) return host(obstacle->message());
   if (common) return host(common->message());
-  CollectiveChoice choice{nccl::NcclRank::make(*nccl, state.device, world), {}};
+  CollectiveChoice choice{communicators(*nccl, world, state, symbols), {}};
   choice.report = {.executor = "nccl",
                    .version = nccl::version_text(nccl->number),
                    .library = nccl->path,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "baton/report.h"
 #include "baton/world.h"
@@ -11,7 +12,8 @@ namespace baton {
 
 // What executes the collectives of a program on this rank, and on all others.
 struct CollectiveChoice {
-  std::shared_ptr<nccl::NcclRank> nccl;  // null: the host
+  // Communicators by the number of the group, as play::NcclSteps takes them; none: the host.
+  std::vector<std::shared_ptr<nccl::NcclRank>> nccl;
   CollectivesReport report;
 };
 
@@ -19,6 +21,7 @@ struct CollectiveChoice {
 // choose alike. Throws kUnsupported and kNotFound where NCCL is wanted and cannot be had; the same
 // for a BATON_NCCL that is of no use.
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
+                                    const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted);
 
 // "auto", "nccl", "host".

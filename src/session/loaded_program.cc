@@ -45,6 +45,18 @@ std::vector<bool> symbols_of_shapes(const Program& program) {
   return decides;
 }
 
+std::vector<bool> symbols_of_groups(const Program& program) {
+  std::vector<bool> decides;
+  for (const ProgramSymbol& symbol : program.symbols()) {
+    decides.push_back(program.world() &&
+                      std::ranges::any_of(program.world()->groups, [&](const WorldGroup& group) {
+                        const std::vector<std::string>& names = group.size.names();
+                        return std::ranges::find(names, symbol.name) != names.end();
+                      }));
+  }
+  return decides;
+}
+
 std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels) {
   if (program.setup().empty()) return std::nullopt;
   return std::optional<PlannedSetup>(std::in_place, program,
@@ -73,6 +85,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       setup(plan_setup(program, kernels)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
+      decides_groups(symbols_of_groups(program)),
       known_(std::move(known)),
       footprints_(kernels) {
   for (const ProgramBuffer& buffer : program.buffers()) {
@@ -95,12 +108,12 @@ std::vector<std::int64_t> ProgramValues::slots() const {
 ProgramValues LoadedProgramState::values(const Bindings& given) const {
   ProgramValues values{bind::bind_symbols(program, given), unbound_buffers(program)};
   requirements.check(values.slots());
-  const bind::WorldPlace place = bind::place_in_world(program, given);
+  const auto rank = static_cast<std::uint32_t>(bind::place_in_world(program, given).rank);
   for (bind::BoundBuffer& buffer : values.buffers) {
     buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
     buffer.bytes = bind::bytes_of(buffer.shape, buffer.definition->dtype);
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
-    buffer.shard = bind::bind_shard(*buffer.definition, buffer.shape, place);
+    buffer.shards = bind::bind_shards(program, *buffer.definition, rank, values.symbols);
     bind::check_arange(buffer);
   }
   for (const bind::BoundBuffer& buffer : values.buffers) {

@@ -66,6 +66,8 @@ class LoadedProgramState {
   const bind::Requirements requirements;
   // By symbol: whether the shape of a buffer depends on it.
   const std::vector<bool> decides_shape;
+  // By symbol: whether the size of a group of ranks depends on it.
+  const std::vector<bool> decides_groups;
   // The weights that executables have in memory.
   mutable WeightPool weights;
   // The split of the SMs that executables have.

@@ -27,9 +27,13 @@ bool has_contents(const ProgramBuffer& buffer) {
   return buffer.init != BufferInit::kNone || buffer.variable;
 }
 
-std::shared_ptr<const SafetensorsFile> open_safetensors(const ProgramBuffer& buffer) {
-  if (buffer.contents != nullptr) return std::make_shared<const SafetensorsFile>(buffer.contents);
-  return std::make_shared<const SafetensorsFile>(buffer.file);
+std::shared_ptr<const SafetensorsModel> open_safetensors(const ProgramBuffer& buffer) {
+  if (buffer.contents == nullptr) return std::make_shared<const SafetensorsModel>(buffer.file);
+  return std::make_shared<const SafetensorsModel>(
+      buffer.contents, [&](const std::string& shard) -> std::shared_ptr<const HeldBytes> {
+        const auto found = buffer.content_shards.find(shard);
+        return found == buffer.content_shards.end() ? nullptr : found->second;
+      });
 }
 
 // Whether the buffer is downloaded after a run.
@@ -102,8 +106,7 @@ std::optional<WeightPool::Key> ProgramMemory::shared_key(const bind::BufferTable
   const ProgramBuffer& definition = *buffer.definition;
   if (!facts_of(definition.role).is_constant || !is_uploaded_once(buffer)) return std::nullopt;
   if (next.given[index] || definition.init == BufferInit::kNone) return std::nullopt;
-  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get(), std::nullopt};
-  if (buffer.shard) key.rank = buffer.shard->rank;
+  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get(), buffer.shards};
   if (bind::depends_on_seed(definition)) key.seed = seed;
   return key;
 }
@@ -123,7 +126,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     const auto key = next.kept[i] ? std::nullopt : shared_key(table, i, next, given.seed);
     next.shared.push_back(key ? state_.weights.find(*key) : nullptr);
   }
-  std::map<std::filesystem::path, std::shared_ptr<const SafetensorsFile>> files;
+  std::map<std::filesystem::path, std::shared_ptr<const SafetensorsModel>> files;
   for (auto& [name, array] : given.inputs) {
     const bind::BoundBuffer& buffer = table[bind::buffer_index(table, name)];
     next.contents.emplace(name, bind::part_of(std::move(array), buffer, "--input " + name));
@@ -141,7 +144,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     if (definition.init != BufferInit::kFile || next.kept[i] || next.shared[i]) continue;
     try {
       if (!definition.tensor.empty()) {
-        std::shared_ptr<const SafetensorsFile>& file = files[definition.file];
+        std::shared_ptr<const SafetensorsModel>& file = files[definition.file];
         if (file == nullptr) file = open_safetensors(definition);
         next.tensors.emplace(definition.name, TensorStack(file, buffer));
         continue;

@@ -4,9 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/hash.h"
-#include "baton/error.h"
+#include "bind/binding.h"
 #include "session/collective_choice.h"
+#include "session/collective_trace.h"
+#include "session/message_agreement.h"
 #include "world/agreement.h"
 
 namespace baton {
@@ -14,37 +17,59 @@ namespace {
 
 using world::Agreed;
 
-// Collectives of a repeat may depend on its index: ranks compare these during the run.
-bool depends_on_index(const bind::PlannedCollective& step, std::size_t symbols, std::size_t slots) {
-  for (std::size_t slot = symbols; slot < slots; ++slot) {
-    if (bind::uses_slot(step, slot)) return true;
-  }
-  return false;
+// What does not depend on the rank.
+std::string text_of(const bind::PlannedStep& step) {
+  const auto* const collective = std::get_if<bind::PlannedCollective>(&step.action);
+  if (collective == nullptr) return step.label.empty() ? "a group" : step.label;
+  const bool reduces = collective->facts().reduces;
+  return fmt::format("{} ({}{})", step.label,
+                     reduces ? std::string(to_string(collective->op)) + " of " : "",
+                     to_string(collective->dtype));
 }
 
-std::string content_of(const bind::PlannedCollective& collective,
-                       const std::vector<std::int64_t>& slots, const ProgramValues& values,
-                       const SourceLocation& where) {
-  try {
-    return bind::content_text(collective, evaluate(collective, slots, values.buffers));
-  } catch (Error& failure) {
-    failure.at(where);
-    throw;
-  }
-}
-
-void add_steps(const std::vector<bind::PlannedStep>& steps, const bind::Plan& plan,
-               const ProgramValues& values, std::vector<Agreed>& list) {
-  const std::vector<std::int64_t> slots = values.slots();
+void add_steps(const std::vector<bind::PlannedStep>& steps, std::vector<Agreed>& list) {
   for (const bind::PlannedStep& step : steps) {
-    std::string text = step.label.empty() ? "a group" : step.label;
-    const auto* collective = std::get_if<bind::PlannedCollective>(&step.action);
-    if (collective != nullptr && !depends_on_index(*collective, slots.size(), plan.slots)) {
-      text += " (" + content_of(*collective, slots, values, step.source->where) + ")";
-    }
-    list.push_back({"the step at " + step.source->where.to_string(), std::move(text)});
-    if (const auto* inner = bind::inner_steps(step)) add_steps(*inner, plan, values, list);
+    list.push_back({"the step at " + step.source->where.to_string(), text_of(step)});
+    if (const auto* inner = bind::inner_steps(step)) add_steps(*inner, list);
   }
+}
+
+std::optional<std::vector<Agreed>> list_of(const TracedSequence& sequence) {
+  if (!sequence.is_known()) return std::nullopt;
+  std::vector<Agreed> list;
+  for (const TracedRun& run : sequence.runs()) {
+    const std::string times = run.times == 1 ? "" : fmt::format(", {} times", run.times);
+    list.push_back({"the step at " + run.where, run.content + times});
+  }
+  return list;
+}
+
+bool has_messages(const std::vector<bind::PlannedStep>& steps) {
+  return std::ranges::any_of(steps, [](const bind::PlannedStep& step) {
+    const auto* const collective = std::get_if<bind::PlannedCollective>(&step.action);
+    if (collective != nullptr) return bind::is_message(collective->kind);
+    const auto* const inner = bind::inner_steps(step);
+    return inner != nullptr && has_messages(*inner);
+  });
+}
+
+// Ranks of different groups may come to different collectives, such as the stages of a pipeline.
+void agree_on_collectives(const World& world, const LoadedProgramState& state,
+                          const ProgramValues& values) {
+  const CollectiveTrace trace = trace_collectives(state, values);
+  for (std::size_t number = 0; number < trace.groups.size(); ++number) {
+    const std::string name =
+        number == 0 ? std::string() : state.program.world()->groups[number - 1].name;
+    const world::GroupLink ranks(*world.communicator(),
+                                 bind::bind_group(state.program, name, values.symbols));
+    const std::string what =
+        name.empty() ? "the ranks' collectives" : "the collectives in the group " + name;
+    world::agree(ranks,
+                 {what, "all ranks" + (name.empty() ? std::string() : " of the group " + name) +
+                            " must come to the same collectives in the same order"},
+                 list_of(trace.groups[number]));
+  }
+  if (has_messages(state.plan.steps)) agree_on_messages(world, trace);
 }
 
 }  // namespace
@@ -63,10 +88,13 @@ void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind 
     if (declared->of_world) continue;
     list.push_back({"the symbol " + symbol.name, std::to_string(symbol.value)});
   }
-  add_steps(state.plan.steps, state.plan, values, list);
+  add_steps(state.plan.steps, list);
   const Sha256Digest digest = sha256(state.program.text());
   list.push_back({"the SHA-256 of the program file", to_hex(digest)});
-  world::agree(*world.communicator(), list);
+  world::agree(
+      *world.communicator(),
+      {"the ranks' programs", "start all ranks with the same program, symbols and options"}, list);
+  agree_on_collectives(world, state, values);
 }
 
 }  // namespace baton

@@ -8,9 +8,9 @@
 
 namespace baton {
 
-// Compares the bound programs of the ranks of a world: their devices, symbols and steps, with the
-// elements of each collective. Throws kInvalidInput, on every rank, for the first
-// difference.
+// Compares the bound programs of the ranks of a world: their devices, symbols and steps. Then the
+// ranks of each group compare their collectives with the elements of each, and two ranks their
+// messages. Throws kInvalidInput, on every rank, for the first difference.
 void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind executor,
               const ProgramValues& values, const Bindings& given);
 

@@ -2,18 +2,36 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/float_convert.h"
 #include "base/text.h"
+#include "bind/binding.h"
+#include "bind/shards.h"
 #include "program/tensor_pattern.h"
-#include "session/float_conversion.h"
 
 namespace baton {
 namespace {
 
 constexpr std::uint64_t kMostChunkBytes = std::uint64_t{8} << 20;
+
+// The buffer's part of one of its tensors.
+bind::BoundBuffer part_of_tensor(const bind::BoundBuffer& buffer) {
+  bind::BoundBuffer part;
+  part.definition = buffer.definition;
+  part.shape = buffer.shape;
+  part.shards = buffer.shards;
+  if (TensorPattern(buffer.definition->tensor).is_stacked()) {
+    part.shape.erase(part.shape.begin());
+    std::erase_if(part.shards, [](const bind::BoundShard& shard) { return shard.axis == 0; });
+    for (bind::BoundShard& shard : part.shards) --shard.axis;
+  }
+  part.bytes = bind::bytes_of(part.shape, buffer.definition->dtype);
+  part.elements = static_cast<std::int64_t>(part.bytes / part.element_size());
+  return part;
+}
 
 }  // namespace
 
@@ -53,24 +71,27 @@ void UploadStaging::copy(std::uint64_t bytes, const Memory& to, std::uint64_t of
   chunk.is_used = true;
 }
 
-TensorStack::TensorStack(std::shared_ptr<const SafetensorsFile> file,
+// A stack divides its first dimension into tensors; other dimensions divide each tensor.
+TensorStack::TensorStack(std::shared_ptr<const SafetensorsModel> model,
                          const bind::BoundBuffer& buffer)
-    : file_(std::move(file)),
+    : model_(std::move(model)),
       buffer_(buffer.definition->name),
       where_(buffer.definition->where),
       dtype_(buffer.definition->dtype),
-      bytes_(buffer.bytes) {
+      part_(part_of_tensor(buffer)) {
   const ProgramBuffer& definition = *buffer.definition;
   const TensorPattern pattern(definition.tensor);
-  std::vector<std::int64_t> shape = buffer.shape;
-  std::int64_t count = 1;
+  const std::vector<std::int64_t> shape = bind::whole_shape(part_);
+  std::int64_t first = 0, count = 1;
   if (pattern.is_stacked()) {
-    count = shape.front();
-    shape.erase(shape.begin());
+    count = buffer.shape.front();
+    const bool is_divided = !buffer.shards.empty() && buffer.shards.front().axis == 0;
+    if (is_divided) first = static_cast<std::int64_t>(buffer.shards.front().rank) * count;
   }
-  for (std::int64_t index = 0; index < count; ++index) {
+  for (std::int64_t index = first; index < first + count; ++index) {
     const std::string name = pattern.name(index);
-    const SafeTensor& tensor = file_->tensor(name);
+    const SafetensorsModel::Place place = model_->tensor(name);
+    const SafeTensor& tensor = *place.tensor;
     const bool is_near = tensor.dtype && is_float(*tensor.dtype) && is_float(definition.dtype);
     const bool fits = tensor.dtype == definition.dtype || (is_near && definition.convert);
     if (!fits || tensor.shape != shape) {
@@ -80,59 +101,56 @@ TensorStack::TensorStack(std::shared_ptr<const SafetensorsFile> file,
                   definition.name, to_string(definition.dtype), shape_text(shape),
                   is_near && !fits && tensor.shape == shape ? "; convert = true converts it" : "");
     }
-    tensors_.push_back(&tensor);
+    tensors_.push_back(place);
   }
 }
 
 void TensorStack::upload(const Memory& memory, UploadStaging& staging, const Stream& stream,
                          const Uploaded& uploaded) const {
   std::uint64_t offset = 0;
-  for (const SafeTensor* tensor : tensors_) {
-    if (tensor->dtype == dtype_) {
-      upload(*tensor, memory, offset, staging, stream, uploaded);
-    } else {
-      upload_converted(*tensor, memory, offset, staging, stream, uploaded);
-    }
-    offset += bytes_ / tensors_.size();
+  for (const SafetensorsModel::Place& place : tensors_) {
+    upload(place, memory, offset, staging, stream, uploaded);
+    offset += part_.bytes;
   }
 }
 
-void TensorStack::upload(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
-                         UploadStaging& staging, const Stream& stream,
+void TensorStack::upload(const SafetensorsModel::Place& place, const Memory& memory,
+                         std::uint64_t offset, UploadStaging& staging, const Stream& stream,
                          const Uploaded& uploaded) const {
-  for (std::uint64_t first = 0; first < tensor.bytes;) {
-    const std::uint64_t bytes = std::min(staging.chunk_bytes(), tensor.bytes - first);
-    file_->read(tensor, first, bytes, staging.next());
-    staging.copy(bytes, memory, offset + first, stream);
-    if (uploaded) uploaded(bytes);
-    first += bytes;
+  const DType dtype = *place.tensor->dtype;
+  const std::uint64_t from = size_of(dtype), to = size_of(dtype_);
+  const auto elements = static_cast<std::uint64_t>(part_.elements);
+  const std::uint64_t most = std::max<std::uint64_t>(staging.chunk_bytes() / to, 1);
+  std::optional<FloatConversion> conversion;
+  std::vector<std::byte> read;
+  if (dtype != dtype_) {
+    conversion.emplace(dtype, dtype_);
+    read.resize(std::min(most, elements) * from);
+  }
+  for (std::uint64_t first = 0; first < elements;) {
+    const std::uint64_t count = std::min(most, elements - first);
+    auto* const target = static_cast<std::byte*>(staging.next());
+    std::byte* const source = conversion ? read.data() : target;
+    bind::for_each_run(part_, first, count, [&](auto begin, auto length, auto in_whole) {
+      place.file->read(*place.tensor, in_whole * from, length * from,
+                       source + (begin - first) * from);
+    });
+    if (conversion) convert(*conversion, dtype, source, first, count, target);
+    staging.copy(count * to, memory, offset + first * to, stream);
+    if (uploaded) uploaded(count * to);
+    first += count;
   }
 }
 
-void TensorStack::upload_converted(const SafeTensor& tensor, const Memory& memory,
-                                   std::uint64_t offset, UploadStaging& staging,
-                                   const Stream& stream, const Uploaded& uploaded) const {
-  const FloatConversion conversion(*tensor.dtype, dtype_);
-  const std::uint64_t from = size_of(*tensor.dtype), to = size_of(dtype_);
-  const std::uint64_t count = tensor.bytes / from;
-  const std::uint64_t most = std::max<std::uint64_t>(staging.chunk_bytes() / to, 1);
-  std::vector<std::byte> read(std::min(most, count) * from);
-  for (std::uint64_t first = 0; first < count;) {
-    const std::uint64_t elements = std::min(most, count - first);
-    file_->read(tensor, first * from, elements * from, read.data());
-    const std::uint64_t done =
-        conversion.convert(read.data(), elements, static_cast<std::byte*>(staging.next()));
-    if (done != elements) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, read.data() + done * from, from);
-      throw error_at(where_, ErrorCode::kInvalidInput,
-                     "the element {} of a tensor of the buffer {} is {}, which {} does not hold",
-                     first + done, buffer_, decode_float(*tensor.dtype, bits), to_string(dtype_));
-    }
-    staging.copy(elements * to, memory, offset + first * to, stream);
-    if (uploaded) uploaded(elements * to);
-    first += elements;
-  }
+void TensorStack::convert(const FloatConversion& conversion, DType from, const std::byte* read,
+                          std::uint64_t first, std::uint64_t count, std::byte* target) const {
+  const std::uint64_t done = conversion.convert(read, count, target);
+  if (done == count) return;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, read + done * size_of(from), size_of(from));
+  throw error_at(where_, ErrorCode::kInvalidInput,
+                 "the element {} of a tensor of the buffer {} is {}, which {} does not hold",
+                 first + done, buffer_, decode_float(from, bits), to_string(dtype_));
 }
 
 }  // namespace baton

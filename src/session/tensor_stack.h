@@ -6,9 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "base/safetensors.h"
+#include "base/safetensors_model.h"
 #include "baton/buffer.h"
 #include "bind/buffers.h"
+#include "session/float_conversion.h"
 
 namespace baton {
 
@@ -40,17 +41,18 @@ class UploadStaging {
   std::size_t current_ = 0;
 };
 
-// The contents of a buffer in a .safetensors file: one tensor, or a stack of them.
+// The contents of a buffer in .safetensors files: one tensor, or a stack of them. Of a sharded
+// buffer only the rank's part is read.
 class TensorStack {
  public:
   using Uploaded = std::function<void(std::uint64_t bytes)>;
 
-  // The buffer's definition names the tensors. Throws kNotFound for a tensor that the file lacks,
+  // The buffer's definition names the tensors. Throws kNotFound for a tensor that the model lacks,
   // and kInvalidInput for another shape than the buffer's, and another dtype unless it is a float
   // that is to be converted.
-  TensorStack(std::shared_ptr<const SafetensorsFile> file, const bind::BoundBuffer& buffer);
+  TensorStack(std::shared_ptr<const SafetensorsModel> model, const bind::BoundBuffer& buffer);
 
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes() const { return part_.bytes * tensors_.size(); }
   // Reads the tensors and enqueues their copies. `uploaded` gets the bytes of each copy, unless it
   // is empty. Throws what the file's reading throws, and
   // kInvalidInput for an element that is beyond the range of the buffer's dtype.
@@ -58,18 +60,17 @@ class TensorStack {
               const Uploaded& uploaded) const;
 
  private:
-  void upload(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
+  void upload(const SafetensorsModel::Place& place, const Memory& memory, std::uint64_t offset,
               UploadStaging& staging, const Stream& stream, const Uploaded& uploaded) const;
-  void upload_converted(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
-                        UploadStaging& staging, const Stream& stream,
-                        const Uploaded& uploaded) const;
+  void convert(const FloatConversion& conversion, DType from, const std::byte* read,
+               std::uint64_t first, std::uint64_t count, std::byte* target) const;
 
-  std::shared_ptr<const SafetensorsFile> file_;
-  std::string buffer_;                      // its name
-  SourceLocation where_;                    // of the buffer in the program
-  DType dtype_;                             // of the buffer
-  std::vector<const SafeTensor*> tensors_;  // in the order of the buffer
-  std::uint64_t bytes_ = 0;
+  std::shared_ptr<const SafetensorsModel> model_;
+  std::string buffer_;                            // its name
+  SourceLocation where_;                          // of the buffer in the program
+  DType dtype_;                                   // of the buffer
+  bind::BoundBuffer part_;                        // the part of one tensor
+  std::vector<SafetensorsModel::Place> tensors_;  // in the order of the buffer
 };
 
 }  // namespace baton

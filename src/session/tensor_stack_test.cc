@@ -2,13 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
-#include "session/test_program.h"
+#include "session/test_ranks.h"
 
 // Buffers whose contents are tensors of a .safetensors file.
 
@@ -142,6 +143,63 @@ TEST_F(TensorStackTest, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refused("[4]", "l.{a}.{b}"), HasSubstr("braces that enclose no index"));
 }
 
+// The tensors l.0 to l.3 in two files with an index.
+TEST_F(TensorStackTest, AModelMayHaveSeveralFiles) {
+  write_file({"l.0", "l.1", "l.2"}, 4);
+  std::filesystem::rename(folder_.path() / "m.safetensors", folder_.path() / "1.safetensors");
+  write_file({"l.3"}, 4);
+  std::filesystem::rename(folder_.path() / "m.safetensors", folder_.path() / "2.safetensors");
+  write_file_atomically(folder_.path() / "m.safetensors.index.json",
+                        R"({"weight_map":{"l.0":"1.safetensors","l.1":"1.safetensors",)"
+                        R"("l.2":"1.safetensors","l.3":"2.safetensors"}})");
+  std::vector<int> want = counted(0, 12);
+  for (const int value : counted(0, 4)) want.push_back(value);
+  // The name of one file stands for the index beside it, where there is no such file.
+  EXPECT_EQ(result(copying("[4, 4]", "l.{i}")), want);
+  EXPECT_THAT(failure(copying("[5, 4]", "l.{i}")), HasSubstr("index.json has no tensor \"l.4\""));
+  std::filesystem::remove(folder_.path() / "2.safetensors");
+  EXPECT_THAT(failure(copying("[4, 4]", "l.{i}")), HasSubstr("2.safetensors"));
+}
+
+// Each rank reads its part of the tensors: whole ones of a stack, or runs of each.
+TEST_F(TensorStackTest, ARankReadsItsPart) {
+  write_file({"l.0", "l.1"}, 6);
+  const std::string groups =
+      "[world]\n[world.groups]\na = \"max(ranks / 2, 1)\"\nb = \"min(ranks, 2)\"\n";
+  struct Case {
+    const char* shape;
+    const char* shard;
+    std::vector<std::vector<int>> want;  // by rank
+  };
+  const Case cases[] = {
+      {"[\"2 / a_ranks\", 6]",
+       "{ axis = 0, group = \"a\" }",
+       {counted(0, 6), counted(0, 6), counted(6, 6), counted(6, 6)}},
+      {"[2, \"6 / b_ranks\"]",
+       "{ axis = 1, group = \"b\" }",
+       {{0, 1, 2, 6, 7, 8}, {3, 4, 5, 9, 10, 11}, {0, 1, 2, 6, 7, 8}, {3, 4, 5, 9, 10, 11}}},
+      {"[\"2 / a_ranks\", \"6 / b_ranks\"]",
+       "[{ axis = 0, group = \"a\" }, { axis = 1, group = \"b\" }]",
+       {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}}},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.shard);
+    const Program program = Program::from_text(
+        groups + "[buffers]\nw = { dtype = \"i32\", shape = " + each.shape +
+            ", role = \"weight\", file = \"m.safetensors\", tensor = \"l.{i}\", shard = " +
+            each.shard + " }\ny = { dtype = \"i32\", shape = " + each.shape +
+            ", role = \"output\" }\n[[steps]]\ncopy = { from = \"w\", to = \"y\" }\n",
+        "test.toml", folder_.path());
+    EXPECT_EQ(result(program), counted(0, 12));
+    expect_none(on_ranks(4, [&](const Device& device, const World& world) {
+      Executable executable = Executable::prepare(program, device);
+      executable.bind(bindings_of(world));
+      executable.run();
+      EXPECT_EQ(values<int>(executable.output("y")), each.want[world.rank()]);
+    }));
+  }
+}
+
 // Floats of the file become those of the buffer, if the program says so.
 class ConvertedTensorTest : public TensorStackTest {
  protected:
@@ -204,6 +262,25 @@ TEST_F(ConvertedTensorTest, ManyElementsGoThroughChunks) {
     std::memcpy(&wanted, &bits, sizeof wanted);
     EXPECT_EQ(got[static_cast<std::size_t>(i)], wanted) << i;
   }
+}
+
+TEST_F(ConvertedTensorTest, ARankConvertsItsPart) {
+  write_floats("F32", singles({1, 2, 3, 4, 5, 6}), 6);
+  const Program program = Program::from_text(
+      "[world]\n[buffers]\nw = { dtype = \"bf16\", shape = [\"6 / ranks\"], role = \"weight\", "
+      "file = "
+      "\"m.safetensors\", tensor = \"w\", convert = true, shard = { axis = 0 } }\n"
+      "y = { dtype = \"bf16\", shape = [\"6 / ranks\"], role = \"output\" }\n"
+      "[[steps]]\ncopy = { from = \"w\", to = \"y\" }\n",
+      "test.toml", folder_.path());
+  const std::vector<std::vector<std::uint16_t>> want = {{0x3F80, 0x4000, 0x4040},
+                                                        {0x4080, 0x40A0, 0x40C0}};
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program, device);
+    executable.bind(bindings_of(world));
+    executable.run();
+    EXPECT_EQ(values<std::uint16_t>(executable.output("y")), want[world.rank()]);
+  }));
 }
 
 TEST_F(ConvertedTensorTest, RefusesWhatDoesNotFit) {

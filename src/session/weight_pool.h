@@ -11,6 +11,7 @@
 
 #include "baton/allocator.h"
 #include "baton/buffer.h"
+#include "bind/buffers.h"
 
 namespace baton {
 
@@ -24,7 +25,7 @@ class WeightPool {
     std::vector<std::int64_t> shape;
     std::optional<std::uint64_t> seed;  // where the contents depend on it
     const Allocator* allocator = nullptr;
-    std::optional<std::uint64_t> rank;  // of a sharded one
+    std::vector<bind::BoundShard> shards;
 
     friend auto operator<=>(const Key&, const Key&) = default;
   };

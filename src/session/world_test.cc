@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -11,82 +10,14 @@
 
 #include "base/float_convert.h"
 #include "baton/graph.h"
-#include "session/test_program.h"
+#include "session/test_ranks.h"
 #include "world/reduce.h"
-#include "world/test_ranks.h"
-
-// Programs of several ranks: a simulated GPU and a thread for each.
 
 namespace baton::session_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// The work of one rank with its device in its world.
-using Rank = std::function<void(const Device& device, const World& world)>;
-
-// Devices of one kind, which ranks must have.
-Device device_of(std::uint32_t rank) {
-  return Device::open(rank == 0 ? "sim:tiny" : "sim:tiny:" + std::to_string(rank));
-}
-
-// Runs the ranks, and returns the error that each threw.
-std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks, const Rank& act) {
-  auto failures = world::on_ranks(ranks, [&](const World& world) {
-    try {
-      act(device_of(world.rank()), world);
-    } catch (const Error& failure) {
-      throw Error(world.fail(failure));
-    }
-  });
-  // A kernel that faulted or was stopped leaves its context in an error.
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) device_of(rank).recover();
-  return failures;
-}
-
-void expect_none(const std::vector<std::optional<Error>>& failures) {
-  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->what();
-}
-
-// All ranks end with one error.
-Error one_error(const std::vector<std::optional<Error>>& failures) {
-  for (const auto& failure : failures) {
-    EXPECT_TRUE(failure.has_value());
-    if (!failure) return Error(ErrorCode::kInternal, "");
-    EXPECT_STREQ(failure->what(), failures[0]->what());
-  }
-  return *failures[0];
-}
-
-Bindings bindings_of(const World& world) {
-  Bindings bindings;
-  bindings.world = world;
-  return bindings;
-}
-
-// A bound and run executable.
-Executable ran(const std::string& text, const Device& device, const World& world,
-               Bindings bindings = {}, ExecutorKind executor = ExecutorKind::kStream) {
-  PrepareOptions options;
-  options.executor = executor;
-  Executable executable = Executable::prepare(program(text), device, options);
-  bindings.world = world;
-  executable.bind(std::move(bindings));
-  executable.run();
-  return executable;
-}
-
-// What a simulated rank 0 refuses. These tests run so wherever the others of this room run.
-Error refused(const std::string& text, Bindings bindings) {
-  return refusal_on([] { return device_of(0); }, text, std::move(bindings));
-}
-
-const std::string kWorld = "[world]\n";
-
-std::string step(const std::string& text) {
-  return "[[steps]]\n" + text + "\n";
-}
 
 Array elements_of(DType dtype, const std::vector<std::int64_t>& numbers) {
   Array result{dtype, {static_cast<std::int64_t>(numbers.size())}, {}};
@@ -98,12 +29,9 @@ Array elements_of(DType dtype, const std::vector<std::int64_t>& numbers) {
   return result;
 }
 
-class Executors : public ::testing::TestWithParam<ExecutorKind> {};
 INSTANTIATE_TEST_SUITE_P(All, Executors,
                          ::testing::Values(ExecutorKind::kStream, ExecutorKind::kGraph),
-                         [](const auto& each) {
-                           return each.param == ExecutorKind::kGraph ? "Graph" : "Stream";
-                         });
+                         executor_name);
 
 TEST_P(Executors, AllReduceOfEveryDtype) {
   for (std::size_t i = 0; i < dtype_names().size(); ++i) {
@@ -269,10 +197,9 @@ TEST(World, RanksWithOtherProgramsAreRefused) {
     if (world.rank() == 1) text.replace(text.find("\"sum\""), 5, "\"max\"");
     ran(text, device, world);
   }));
-  EXPECT_THAT(
-      failure.message(),
-      HasSubstr("rank 0 has the step at test.toml:9:1 = all_reduce x (sum of 4 f32), rank 1 "
-                "has the step at test.toml:9:1 = all_reduce x (max of 4 f32)"));
+  EXPECT_THAT(failure.message(),
+              HasSubstr("rank 0 has the step at test.toml:9:1 = all_reduce x (sum of f32), rank 1 "
+                        "has the step at test.toml:9:1 = all_reduce x (max of f32)"));
 }
 
 TEST(World, RanksOnOtherDevicesAreRefused) {
@@ -315,19 +242,39 @@ TEST(World, TheWorldDecidesItsSymbols) {
   }
 }
 
-// Rank 1 comes to no collective: rank 0 waits for it there.
+// Rank 1 comes to no collective, which its `go` decides: rank 0 waits for it there.
 TEST(World, RanksThatComeToOtherStepsAreToldBoth) {
   const std::string text =
-      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
-      step("repeat = \"1 - rank\"\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + buffer("go", "i32", "[1]", "input") +
+      "shard = { axis = 0 }\n" +
+      step("if = { buffer = \"go\" }\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
   const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
-    Executable executable = ran(text, device, world);
+    Bindings bindings;
+    bindings.inputs.emplace_back("go", array<std::int32_t>(DType::kI32, {2}, {1, 0}));
+    Executable executable = ran(text, device, world, std::move(bindings));
     executable.gather_outputs();
   }));
+  EXPECT_EQ(
+      failure.message(),
+      "the ranks disagree: rank 0 is at all_reduce x (sum of 4 f32), at test.toml:14:11, rank "
+      "1 is at the end of the run; all ranks must come to the same collectives in the same "
+      "order");
+}
+
+// A repeat of the rank's number: what each rank comes to is known when the program is bound.
+TEST(World, RanksThatWouldComeToOtherStepsAreRefused) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      step("repeat = \"2 - rank\"\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program(text), device);
+    executable.bind(bindings_of(world));
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
   EXPECT_EQ(failure.message(),
-            "the ranks disagree: rank 0 is at all_reduce x (sum of 4 f32), at test.toml:9:11, rank "
-            "1 is at the end of the run; all ranks must come to the same collectives in the same "
-            "order");
+            "the ranks disagree: rank 0 has the step at test.toml:9:11 = all_reduce x (sum of 4 "
+            "f32), 2 times, rank 1 has the step at test.toml:9:11 = all_reduce x (sum of 4 f32); "
+            "all ranks must come to the same collectives in the same order");
 }
 
 TEST(World, RanksThatWaitForEachOtherAreFound) {

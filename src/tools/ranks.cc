@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "world/exchange.h"
 #include "world/rendezvous.h"
 
 namespace baton::tools {
@@ -46,6 +47,13 @@ World join_world(bool& is_told) {
     is_told = true;
     throw;
   }
+}
+
+std::vector<double> slowest(const World& world, std::string_view what, std::vector<double> own) {
+  const std::string text = "the times of " + std::string(what);
+  world::all_reduce(*world.communicator(), {text, text}, ReduceOp::kMax, DType::kF64, own.size(),
+                    reinterpret_cast<char*>(own.data()));
+  return own;
 }
 
 void require_one_rank(const Program& program, std::string_view command) {

@@ -25,6 +25,10 @@ Device device_of_rank(const std::optional<std::string>& name, const World& world
 // the error.
 World join_world(bool& is_told);
 
+// The time of the slowest rank in each of some runs, of the times of all ranks. Called by all of
+// them with as many times. Throws what ended the run of all ranks.
+std::vector<double> slowest(const World& world, std::string_view what, std::vector<double> own);
+
 // Throws kInvalidInput if a launcher started several ranks of the program: `command` measures one.
 void require_one_rank(const Program& program, std::string_view command);
 

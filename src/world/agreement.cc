@@ -33,54 +33,67 @@ std::vector<Agreed> list_of(std::string_view bytes) {
   return list;
 }
 
-Error difference(const std::vector<Agreed>& first, const std::vector<Agreed>& other,
-                 std::uint32_t rank) {
+Error difference(const GroupLink& ranks, const AgreementTopic& topic,
+                 const std::vector<Agreed>& first, const std::vector<Agreed>& other,
+                 std::uint32_t number) {
+  const std::uint32_t first_rank = ranks.in_world(0), rank = ranks.in_world(number);
   for (std::size_t i = 0; i < std::max(first.size(), other.size()); ++i) {
     if (i >= first.size() || i >= other.size()) {
       const std::vector<Agreed>& longer = first.size() > other.size() ? first : other;
-      const std::uint32_t has = first.size() > other.size() ? 0 : rank;
+      const bool is_first = first.size() > other.size();
       return error(ErrorCode::kInvalidInput,
-                   "the ranks disagree: rank {} has {} = {}, rank {} does not have it; start all "
-                   "ranks with the same program",
-                   has, longer[i].what, longer[i].value, has == 0 ? rank : 0);
+                   "the ranks disagree: rank {} has {} = {}, rank {} does not have it; {}",
+                   is_first ? first_rank : rank, longer[i].what, printable(longer[i].value, 400),
+                   is_first ? rank : first_rank, topic.advice);
     }
     if (first[i].what != other[i].what || first[i].value != other[i].value) {
       return error(ErrorCode::kInvalidInput,
-                   "the ranks disagree: rank 0 has {} = {}, rank {} has {} = {}; start all ranks "
-                   "with the same program, symbols and options",
+                   "the ranks disagree: rank {} has {} = {}, rank {} has {} = {}; {}", first_rank,
                    first[i].what, printable(first[i].value, 400), rank, other[i].what,
-                   printable(other[i].value, 400));
+                   printable(other[i].value, 400), topic.advice);
     }
   }
-  return error(ErrorCode::kInternal, "the lists of ranks 0 and {} are equal, their hashes not",
-               rank);
+  return error(ErrorCode::kInternal, "the lists of ranks {} and {} are equal, their hashes not",
+               first_rank, rank);
+}
+
+// Empty where there is no list.
+std::string hash_of(const std::optional<std::vector<Agreed>>& list) {
+  if (!list) return {};
+  const Sha256Digest digest = sha256(bytes_of(*list));
+  return {digest.begin(), digest.end()};
+}
+
+bool differ(const std::string& a, const std::string& b) {
+  return !a.empty() && !b.empty() && a != b;
 }
 
 }  // namespace
 
-// Rank 0 compares, because its hash goes to all anyway.
-void agree(Communicator& ranks, const std::vector<Agreed>& list) {
+// The first rank compares, because its hash goes to all anyway.
+void agree(const GroupLink& ranks, const AgreementTopic& topic,
+           const std::optional<std::vector<Agreed>>& list) {
   if (ranks.ranks() == 1) return;
-  const Stage stage{"agree", "the comparison of the ranks' programs"};
-  const std::string bytes = bytes_of(list);
-  const Sha256Digest digest = sha256(bytes);
-  const std::string hash(digest.begin(), digest.end());
+  const std::string text = "the comparison of " + topic.what;
+  const Stage stage{"agree: " + text, text};
+  const std::string hash = hash_of(list);
   if (ranks.rank() != 0) {
     ranks.send(0, stage, hash);
-    if (ranks.receive(0, stage) != hash) {
-      ranks.send(0, stage, bytes);
-      ranks.receive(0, stage);  // throws the error that rank 0 finds
+    if (differ(ranks.receive(0, stage), hash)) {
+      ranks.send(0, stage, bytes_of(*list));
+      ranks.receive(0, stage);  // throws the error that the first rank finds
     }
     return;
   }
   std::uint32_t different = 0;
   for (std::uint32_t rank = ranks.ranks() - 1; rank > 0; --rank) {
-    if (ranks.receive(rank, stage) != hash) different = rank;
+    if (differ(ranks.receive(rank, stage), hash)) different = rank;
     ranks.send(rank, stage, hash);
   }
   if (different == 0) return;
-  const Error found = difference(list, list_of(ranks.receive(different, stage)), different);
-  throw Error(ranks.end_run(found).error);
+  const Error found =
+      difference(ranks, topic, *list, list_of(ranks.receive(different, stage)), different);
+  throw Error(ranks.world().end_run(found).error);
 }
 
 }  // namespace baton::world

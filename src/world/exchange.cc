@@ -21,17 +21,18 @@ ReducedPart part_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) 
   return {first, std::min(each, count - first)};
 }
 
-void take(std::string content, std::uint32_t from, const Stage& stage, std::size_t bytes,
+void take(const GroupLink& ranks, std::uint32_t from, const Stage& stage, std::size_t bytes,
           char* data) {
+  const std::string content = ranks.receive(from, stage);
   if (content.size() != bytes) {
-    throw error(ErrorCode::kInternal, "rank {} sent {} bytes for {} of {}", from, content.size(),
-                bytes, stage.text);
+    throw error(ErrorCode::kInternal, "rank {} sent {} bytes for {} of {}", ranks.in_world(from),
+                content.size(), bytes, stage.text);
   }
   std::memcpy(data, content.data(), bytes);
 }
 
 // Sends each other rank its part of `from`, and reduces the parts for this one into `to`.
-void scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
+void scatter(const GroupLink& ranks, const Stage& stage, ReduceOp op, DType dtype,
              const std::vector<ReducedPart>& shares, const char* from, char* to) {
   const std::size_t size = size_of(dtype);
   const auto at = [&](std::uint32_t rank) { return from + shares[rank].first * size; };
@@ -47,7 +48,7 @@ void scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
     if (rank == ranks.rank()) {
       std::memcpy(contents[rank].data(), at(rank), count * size);
     } else {
-      take(ranks.receive(rank, stage), rank, stage, count * size, contents[rank].data());
+      take(ranks, rank, stage, count * size, contents[rank].data());
     }
     parts[rank] = contents[rank].data();
   }
@@ -56,7 +57,7 @@ void scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
 
 }  // namespace
 
-void all_reduce(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
+void all_reduce(const GroupLink& ranks, const Stage& stage, ReduceOp op, DType dtype,
                 std::size_t count, char* data) {
   const std::size_t size = size_of(dtype);
   std::vector<ReducedPart> shares;
@@ -71,12 +72,11 @@ void all_reduce(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtyp
   }
   for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
     if (rank == ranks.rank()) continue;
-    take(ranks.receive(rank, stage), rank, stage, shares[rank].count * size,
-         data + shares[rank].first * size);
+    take(ranks, rank, stage, shares[rank].count * size, data + shares[rank].first * size);
   }
 }
 
-void all_gather(Communicator& ranks, const Stage& stage, std::size_t bytes, const char* from,
+void all_gather(const GroupLink& ranks, const Stage& stage, std::size_t bytes, const char* from,
                 char* to) {
   for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
     if (rank != ranks.rank()) ranks.send(rank, stage, {from, bytes});
@@ -85,12 +85,12 @@ void all_gather(Communicator& ranks, const Stage& stage, std::size_t bytes, cons
     if (rank == ranks.rank()) {
       std::memmove(to + rank * bytes, from, bytes);
     } else {
-      take(ranks.receive(rank, stage), rank, stage, bytes, to + rank * bytes);
+      take(ranks, rank, stage, bytes, to + rank * bytes);
     }
   }
 }
 
-void reduce_scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
+void reduce_scatter(const GroupLink& ranks, const Stage& stage, ReduceOp op, DType dtype,
                     std::size_t count, const char* from, char* to) {
   std::vector<ReducedPart> shares;
   for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
@@ -99,7 +99,7 @@ void reduce_scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType 
   scatter(ranks, stage, op, dtype, shares, from, to);
 }
 
-void broadcast(Communicator& ranks, const Stage& stage, std::uint32_t root, std::size_t bytes,
+void broadcast(const GroupLink& ranks, const Stage& stage, std::uint32_t root, std::size_t bytes,
                char* data) {
   if (ranks.rank() != root) return receive(ranks, stage, root, bytes, data);
   for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
@@ -107,17 +107,17 @@ void broadcast(Communicator& ranks, const Stage& stage, std::uint32_t root, std:
   }
 }
 
-void send(Communicator& ranks, const Stage& stage, std::uint32_t to, std::size_t bytes,
+void send(const GroupLink& ranks, const Stage& stage, std::uint32_t to, std::size_t bytes,
           const char* data) {
   ranks.send(to, stage, {data, bytes});
 }
 
-void receive(Communicator& ranks, const Stage& stage, std::uint32_t from, std::size_t bytes,
+void receive(const GroupLink& ranks, const Stage& stage, std::uint32_t from, std::size_t bytes,
              char* data) {
-  take(ranks.receive(from, stage), from, stage, bytes, data);
+  take(ranks, from, stage, bytes, data);
 }
 
-void meet_all(Communicator& ranks, const Stage& stage) {
+void meet_all(const GroupLink& ranks, const Stage& stage) {
   for (std::uint32_t rank = 0; rank < ranks.ranks(); ++rank) {
     if (rank != ranks.rank()) ranks.send(rank, stage, {});
   }

@@ -95,12 +95,16 @@ TEST(ExchangeTest, MessagesGoAroundARing) {
   }));
 }
 
+const AgreementTopic kPrograms{"the ranks' programs", "start all ranks alike"};
+
+std::vector<Agreed> list_of(const char* n) {
+  return {{"the version", "1"}, {"the symbol N", n}};
+}
+
 TEST(AgreementTest, EqualListsAgreeAndOthersNameTheDifference) {
-  expect_none(on_ranks(3, [](Communicator& self) {
-    agree(self, {{"the version", "1"}, {"the symbol N", "4"}});
-  }));
+  expect_none(on_ranks(3, [](Communicator& self) { agree(self, kPrograms, list_of("4")); }));
   const auto failures = on_ranks(3, [](Communicator& self) {
-    agree(self, {{"the version", "1"}, {"the symbol N", self.rank() == 1 ? "8" : "4"}});
+    agree(self, kPrograms, list_of(self.rank() == 1 ? "8" : "4"));
     meet_all(self, kStage);
   });
   for (const auto& failure : failures) {
@@ -108,7 +112,7 @@ TEST(AgreementTest, EqualListsAgreeAndOthersNameTheDifference) {
     EXPECT_EQ(failure->code(), ErrorCode::kInvalidInput);
     EXPECT_EQ(failure->message(),
               "the ranks disagree: rank 0 has the symbol N = 4, rank 1 has the symbol N = 8; start "
-              "all ranks with the same program, symbols and options");
+              "all ranks alike");
   }
 }
 
@@ -116,13 +120,72 @@ TEST(AgreementTest, AMissingPartIsNamed) {
   const auto failures = on_ranks(2, [](Communicator& self) {
     std::vector<Agreed> list = {{"step 0", "fill x"}};
     if (self.rank() == 1) list.push_back({"step 1", "all_reduce y"});
-    agree(self, list);
+    agree(self, kPrograms, list);
   });
   ASSERT_TRUE(failures[0] && failures[1]);
   EXPECT_EQ(failures[0]->message(),
             "the ranks disagree: rank 1 has step 1 = all_reduce y, rank 0 does not have it; start "
-            "all ranks with the same program");
+            "all ranks alike");
   EXPECT_EQ(failures[1]->message(), failures[0]->message());
+}
+
+TEST(AgreementTest, ARankWithoutAListAgreesWithAny) {
+  for (const std::uint32_t silent : {0u, 1u}) {
+    expect_none(on_ranks(3, [&](Communicator& self) {
+      std::optional<std::vector<Agreed>> list;
+      if (self.rank() != silent) list = list_of(silent == 1 || self.rank() == 2 ? "4" : "8");
+      agree(self, kPrograms, list);
+      meet_all(self, kStage);
+    }));
+  }
+}
+
+// Of six ranks, those with equal remainders by 3: 0 and 3, 1 and 4, 2 and 5.
+RankGroup group_of(std::uint32_t rank) {
+  return {rank % 3, 3, rank / 3, 2};
+}
+
+TEST(GroupTest, GroupsCompareByThemselves) {
+  expect_none(on_ranks(6, [](Communicator& self) {
+    agree({self, group_of(self.rank())}, kPrograms,
+          list_of(std::to_string(self.rank() % 3).c_str()));
+  }));
+  const auto failures = on_ranks(6, [](Communicator& self) {
+    agree({self, group_of(self.rank())}, kPrograms, list_of(self.rank() == 4 ? "8" : "4"));
+    meet_all(self, kStage);
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->message(),
+              "the ranks disagree: rank 1 has the symbol N = 4, rank 4 has the symbol N = 8; start "
+              "all ranks alike");
+  }
+}
+
+TEST(GroupTest, CollectivesStayInTheGroup) {
+  expect_none(on_ranks(6, [](Communicator& self) {
+    const GroupLink group(self, group_of(self.rank()));
+    const std::int32_t lower = static_cast<std::int32_t>(self.rank()) % 3;
+    const auto data = [](std::int32_t& value) { return reinterpret_cast<char*>(&value); };
+    std::int32_t sum = static_cast<std::int32_t>(self.rank());
+    all_reduce(group, kStage, ReduceOp::kSum, DType::kI32, 1, data(sum));
+    EXPECT_EQ(sum, 2 * lower + 3);
+    std::int32_t all[2] = {-1, -1};
+    std::int32_t own = static_cast<std::int32_t>(self.rank());
+    all_gather(group, kStage, sizeof(own), data(own), data(all[0]));
+    EXPECT_EQ(all[0], lower);
+    EXPECT_EQ(all[1], lower + 3);
+    std::int32_t root = own;
+    broadcast(group, kStage, 1, sizeof(root), data(root));
+    EXPECT_EQ(root, lower + 3);
+    std::int32_t part = 0;
+    reduce_scatter(group, kStage, ReduceOp::kMax, DType::kI32, 1, data(all[0]), data(part));
+    EXPECT_EQ(part, all[group.rank()]);
+    std::int32_t other = -1;
+    send(group, kStage, 1 - group.rank(), sizeof(own), data(own));
+    receive(group, kStage, 1 - group.rank(), sizeof(other), data(other));
+    EXPECT_EQ(other, lower + 3 * static_cast<std::int32_t>(1 - group.rank()));
+  }));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ OUTPUTS = {
     "llama": ("tokens", ["T=16 LIMIT=4 PROMPT=2 BLOCKS=3",
                          "T=16 LIMIT=6 PROMPT=1 TEMPERATURE=80 SEED=5 CHUNK=4"]),
     "tensor_parallel": ("out", ["K=1 F=1 N=1", "K=33 F=7 N=65"]),
+    "pipeline_parallel": ("y", ["L=1 N=1 B=1 M=1", "L=3 N=33 B=5 M=2"]),
     "data_parallel": ("w", ["B=1 K=1 H=1 STEPS=2", "B=7 K=5 H=3"]),
     "decode_until": ("tokens", ["END=104", "T=9", "K=7 V=33 T=5 END=24"]),
 }

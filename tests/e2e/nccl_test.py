@@ -10,9 +10,10 @@ import unittest
 import numpy
 
 from baton import BATON, ROOT, Case, main
-from world_test import SUM, free_port
+from ranks import free_port
+from world_test import SUM
 
-EXAMPLES = {"tensor_parallel": "out", "data_parallel": "w"}
+EXAMPLES = {"tensor_parallel": "out", "pipeline_parallel": "y", "data_parallel": "w"}
 NCCL_NAMES = ("BATON_NCCL", "BATON_SITE_PACKAGES")
 
 # Every kind, with a ring of messages in one place.

@@ -2,17 +2,15 @@
 """Programs of several ranks: threads of one process, processes of mpirun, and ranks that fail."""
 
 import os
-import pathlib
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 
 import numpy
 
-from baton import BATON, ROOT, Case, Result, main
+from baton import ROOT, main
+from ranks import RankCase
 
 EXAMPLE = ROOT / "examples" / "tensor_parallel"
 PROGRAM = EXAMPLE / "tensor_parallel.toml"
@@ -49,49 +47,11 @@ all_reduce = { buffer = "x" }
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-class World(Case):
+class World(RankCase):
     def setUp(self):
         super().setUp()
         self.program = self.folder / "sum.toml"
         self.program.write_text(SUM)
-        self.port = free_port()
-        self.started = []
-        self.addCleanup(self.end_all)
-
-    def end_all(self):
-        for process in self.started:
-            process.kill()
-            process.wait()
-
-    def settings(self, **more):
-        kept = ("BATON_CUDA_ROOT", "BATON_NVRTC")
-        settings = {k: v for k, v in os.environ.items() if not k.startswith("BATON_") or k in kept}
-        settings.update(BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name, **more)
-        return settings
-
-    def start(self, rank, *arguments, ranks=2, **more):
-        """One rank, as torchrun starts it."""
-        settings = self.settings(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
-                                 LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
-                                 MASTER_PORT=str(self.port), **more)
-        process = subprocess.Popen([BATON, "run", *map(str, arguments)], cwd=self.folder,
-                                   env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
-        self.started.append(process)
-        return process
-
-    def end(self, process):
-        out, err = process.communicate(timeout=120)
-        return Result(subprocess.CompletedProcess([], process.returncode, out, err))
-
-    def run_ranks(self, *arguments, ranks=2, **more):
-        processes = [self.start(rank, *arguments, ranks=ranks, **more) for rank in range(ranks)]
-        return [self.end(process) for process in processes]
 
     def expect_one_error(self, results, text, statuses=(1, 2, 3)):
         """Rank 0 tells it, in one line; the others say nothing."""
@@ -115,15 +75,8 @@ class World(Case):
 
     # --- results
 
-    def reference(self, example=EXAMPLE):
-        subprocess.run([sys.executable, "-B", example / "reference.py", "--out", self.folder],
-                       check=True)
-
-    def out(self, name):
-        return numpy.load(self.folder / name)
-
     def test_one_file_runs_on_one_and_on_several(self):
-        self.reference()
+        self.reference(EXAMPLE)
         one = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--json")
         self.check(one, 0)
         self.assertEqual(one.json()["symbols"]["ranks"], 1)
@@ -148,26 +101,57 @@ class World(Case):
         self.check(four, 0)
 
     def test_mpirun(self):
-        mpirun = shutil.which("mpirun")
-        if mpirun is None:
-            self.skipTest("there is no mpirun (Debian: openmpi-bin)")
-        self.reference()
-        settings = self.settings(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                 OMPI_MCA_rmaps_base_oversubscribe="1")
-        settings.pop("BATON_DEVICE")
-        command = [mpirun, "-n", "2", BATON, "run", PROGRAM, "--device", "sim"]
-        done = subprocess.run([*command, "--expect", "out=out.npy", "--output", "out=mpi.npy"],
-                              cwd=self.folder, env=settings, capture_output=True, text=True, timeout=300)
+        self.reference(EXAMPLE)
+        command = ("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=mpi.npy")
+        done = self.run_mpi(2, *command)
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(done.stdout.count("as expected"), 1, done)
         self.check(self.baton("run", PROGRAM, "--output", "out=two.npy", "--devices", "sim,sim"), 0)
         numpy.testing.assert_array_equal(self.out("mpi.npy"), self.out("two.npy"))
-        done = subprocess.run([*command, "--set", "F=255"], cwd=self.folder, env=settings,
-                              capture_output=True, text=True, timeout=300)
+        done = self.run_mpi(2, *command, "--set", "F=255")
         self.assertEqual(done.returncode, 2, done)
         errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
         self.assertEqual(len(errors), 1, done)
         self.assertIn("F % ranks == 0", errors[0])
+
+    def test_bench(self):
+        """A run takes as long as it takes the slowest rank."""
+        options = (PROGRAM, "--repeat", "3")
+        one = self.baton("bench", *options, "--json")
+        self.check(one, 0)
+        self.assertNotIn("ranks", one.json())
+        for executor in ("stream", "graph"):
+            result = self.baton("bench", *options, "--devices", "sim,sim", "--executor", executor, "--json")
+            self.check(result, 0)
+            json = result.json()
+            self.assertEqual(json["runs"], 3)
+            self.assertEqual([rank["device"] for rank in json["ranks"]], ["sim:h200", "sim:h200:1"])
+            self.assertEqual(json["collectives"]["executor"], "host")
+            slowest = json["run"]["times"]
+            for rank in json["ranks"]:
+                self.assertEqual(rank["times"]["count"], 3)
+                for key in ("least", "median", "greatest"):
+                    self.assertLessEqual(rank["times"][key], slowest[key])
+            self.assertEqual(slowest["greatest"], max(rank["times"]["greatest"] for rank in json["ranks"]))
+        text = self.baton("bench", *options, "--devices", "sim,sim")
+        self.check(text, 0)
+        self.assertIn("the whole run, of the slowest rank", text.out)
+        self.assertIn("a run takes as long as it takes the slowest rank; the steps are rank 0's", text.out)
+        (self.folder / "old.json").write_text(result.out)
+        self.check(self.baton("bench", *options, "--devices", "sim,sim", "--executor", "graph",
+                              "--baseline", "old.json"), 0)
+        ranks = [self.start(rank, *options, command="bench") for rank in range(2)]
+        results = [self.end(rank) for rank in ranks]
+        self.check(results[0], 0)
+        self.assertIn("of the slowest rank", results[0].out)
+        self.assertEqual((results[1].status, results[1].out, results[1].err), (0, "", ""))
+
+    def test_bench_compares_programs_of_one_rank(self):
+        self.check(self.baton("bench", PROGRAM, PROGRAM, "--devices", "sim,sim"), 2,
+                   "--devices gives each rank a device; leave the second program out")
+        ranks = [self.start(rank, PROGRAM, PROGRAM, command="bench") for rank in range(2)]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "a second program compares runs of one rank, and this run has 2")
 
     def test_training(self):
         self.reference(TRAINING)
@@ -207,8 +191,24 @@ class World(Case):
             self.assertEqual(self.out("hidden.npy").shape, (128,))
             self.assertEqual(self.out("up.npy").shape, (256, 128))
 
+    def test_rank_0_tells_the_warnings_of_all(self):
+        self.program.write_text(SUM.replace("[kernels.spin]", """[buffers.z]
+dtype = "f32"
+shape = [1]
+role = "output"
+[kernels.spin]"""))
+        for command in ("run", "bench"):
+            result = self.baton(command, self.program, "--devices", "sim,sim", "--json")
+            self.check(result, 0)
+            for rank in result.json()["ranks"]:
+                self.assertEqual(len(rank["warnings"]), 1, rank)
+                self.assertIn("no step writes the output z", rank["warnings"][0])
+            result = self.baton(command, self.program, "--devices", "sim,sim")
+            self.assertEqual(result.err.count("rank 1: no step writes the output z"), 1, result)
+            self.assertEqual(result.err.count("no step writes the output z"), 2, result)
+
     def test_a_bundle_runs_on_several_too(self):
-        self.reference()
+        self.reference(EXAMPLE)
         bundle = self.folder / "p.baton"
         self.check(self.baton("build", PROGRAM, "-o", bundle, "--arch", "sm_90a"), 0)
         self.check(self.baton("run", bundle, "--expect", "out=out.npy", "--devices", "sim,sim"), 0)
@@ -246,13 +246,9 @@ class World(Case):
                               "of collectives = host")
 
     def test_commands_of_one_rank(self):
-        for command in ("bench", "tune"):
-            settings = self.settings(RANK="0", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
-                                     MASTER_PORT=str(self.port))
-            done = subprocess.run([BATON, command, self.program], cwd=self.folder, env=settings,
-                                  capture_output=True, text=True, timeout=120)
-            self.assertEqual(done.returncode, 2, done)
-            self.assertIn(f"baton {command} measures a program on one rank", done.stderr)
+        result = self.end(self.start(0, self.program, command="tune"))
+        self.assertEqual(result.status, 2, result)
+        self.assertIn("baton tune measures a program on one rank", result.err)
         self.expect_one_error(self.run_ranks(self.program, "--schedules", "serial,reverse"),
                               "--schedules compares runs of one rank, and this run has 2")
 

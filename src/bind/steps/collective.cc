@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "program/rank_groups.h"
+
 namespace baton::bind {
 namespace {
 
@@ -9,10 +11,6 @@ using enum CollectiveKind;
 
 std::string text_of(const BufferOffset& place) {
   return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
-}
-
-bool is_message(CollectiveKind kind) {
-  return kind == kSend || kind == kReceive;
 }
 
 // How many counts of elements the step takes of one side.
@@ -38,10 +36,24 @@ std::int64_t peer_of(const PlannedCollective& step, Slots slots, std::int64_t ra
   const std::int64_t peer = step.peer->evaluate(slots);
   const std::int64_t beyond = is_message(step.kind) ? 1 : 0;
   if (peer < -beyond || peer >= ranks + beyond) {
-    fail_at(*step.peer, slots, "{} of the {} is {}, and the ranks are 0 to {}", step.facts().peer,
-            step.facts().name, peer, ranks - 1);
+    fail_at(*step.peer, slots, "{} of the {} is {}, and the ranks{} are 0 to {}", step.facts().peer,
+            step.facts().name, peer, step.group == 0 ? "" : " of the group " + step.group_name,
+            ranks - 1);
   }
   return peer;
+}
+
+// The world has checked that the numbers are small.
+world::RankGroup group_of(const PlannedCollective& step, Slots slots) {
+  const auto value = [&](const std::optional<BoundExpression>& expression) {
+    return static_cast<std::uint32_t>(expression->evaluate(slots));
+  };
+  world::RankGroup group;
+  group.rank = value(step.rank);
+  group.ranks = value(step.ranks);
+  group.stride = value(step.stride);
+  group.first = value(step.world_rank) - group.rank * group.stride;
+  return group;
 }
 
 // The elements of a side, from the offset on, must hold those of the step.
@@ -75,8 +87,12 @@ void check_overlap(const PlannedCollective& step, const BufferTable& buffers,
 
 }  // namespace
 
-PlannedCollective plan_step(const CollectiveStep& step, const NameSlots& names,
-                            const BufferTable& buffers) {
+bool is_message(CollectiveKind kind) {
+  return kind == kSend || kind == kReceive;
+}
+
+PlannedCollective plan_step(const CollectiveStep& step, const ProgramWorld& world,
+                            const NameSlots& names, const BufferTable& buffers) {
   const BufferOffset& to = facts_of(step.kind).moves ? step.to : step.buffer;
   PlannedCollective planned;
   planned.kind = step.kind;
@@ -88,8 +104,12 @@ PlannedCollective plan_step(const CollectiveStep& step, const NameSlots& names,
   planned.to_offset = bind_expression(to.offset, names);
   planned.count = bind_expression(step.count, names);
   planned.peer = bind_expression(step.peer, names);
-  planned.rank = bind_expression(Expression("rank"), names);
-  planned.ranks = bind_expression(Expression("ranks"), names);
+  planned.group = number_of_group(world, step.group);
+  planned.group_name = step.group;
+  planned.rank = bind_expression(symbol(rank_symbol(step.group)), names);
+  planned.ranks = bind_expression(symbol(ranks_symbol(step.group)), names);
+  planned.world_rank = bind_expression(symbol(rank_symbol({})), names);
+  planned.stride = bind_expression(stride_of_group(world, step.group), names);
   return planned;
 }
 
@@ -98,13 +118,15 @@ std::string label_of(const CollectiveStep& step) {
   std::string label = std::string(facts.name) + " " + text_of(step.buffer);
   if (facts.moves) label += " -> " + text_of(step.to);
   if (is_message(step.kind)) label += fmt::format(" {} {}", facts.peer, step.peer->text());
+  if (!step.group.empty()) label += " in " + step.group;
   return label;
 }
 
 bool uses_slot(const PlannedCollective& step, std::size_t slot) {
   return uses_slot(step.from_offset, slot) || uses_slot(step.to_offset, slot) ||
          uses_slot(step.count, slot) || uses_slot(step.peer, slot) || uses_slot(step.rank, slot) ||
-         uses_slot(step.ranks, slot);
+         uses_slot(step.ranks, slot) || uses_slot(step.world_rank, slot) ||
+         uses_slot(step.stride, slot);
 }
 
 PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
@@ -116,6 +138,7 @@ PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
   // The world has checked that these are small.
   values.rank = static_cast<std::int32_t>(step.rank->evaluate(slots));
   values.ranks = static_cast<std::int32_t>(step.ranks->evaluate(slots));
+  values.group = group_of(step, slots);
   values.peer = static_cast<std::int32_t>(peer_of(step, slots, values.ranks));
   const std::int64_t from_offset = offset_in(step.from_offset, slots, from, name);
   const std::int64_t to_offset = offset_in(step.to_offset, slots, to, name);
@@ -152,6 +175,10 @@ CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective:
       return {0, bytes};
   }
   return {};
+}
+
+bool is_absent(const PlannedCollective& step, Slots slots) {
+  return !step.facts().moves && !is_message(step.kind) && step.ranks->evaluate(slots) == 1;
 }
 
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values) {

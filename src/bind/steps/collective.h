@@ -7,6 +7,7 @@
 #include "bind/buffers.h"
 #include "bind/slots.h"
 #include "program/steps/collective_facts.h"
+#include "world/group_link.h"
 
 namespace baton::bind {
 
@@ -16,8 +17,9 @@ struct PlannedCollective {
   struct Values {
     std::uint64_t from = 0, to = 0;  // offsets in bytes
     std::uint64_t count = 0;         // elements of one rank
-    std::int32_t peer = 0;           // -1 and `ranks`: beyond the first and the last rank
-    std::int32_t rank = 0, ranks = 1;
+    std::int32_t peer = 0;  // in the group; -1 and `ranks`: beyond the first and the last rank
+    std::int32_t rank = 0, ranks = 1;  // in the group
+    world::RankGroup group;
   };
 
   CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -25,16 +27,20 @@ struct PlannedCollective {
   DType dtype = DType::kF32;
   std::uint32_t from = 0, to = 0;  // the same buffer unless the kind has two
   std::optional<BoundExpression> from_offset, to_offset, count, peer;  // in elements
-  std::optional<BoundExpression> rank, ranks;                          // symbols
+  std::uint32_t group = 0;                                             // 0: all ranks
+  std::string group_name;                                              // empty: all ranks
+  std::optional<BoundExpression> rank, ranks;                          // in the group
+  std::optional<BoundExpression> world_rank, stride;                   // of the group's ranks
 
   const CollectiveFacts& facts() const { return facts_of(kind); }
 };
 
-PlannedCollective plan_step(const CollectiveStep& step, const NameSlots& names,
-                            const BufferTable& buffers);
-// "all_reduce y", "all_gather x -> y", "send y to rank + 1".
+PlannedCollective plan_step(const CollectiveStep& step, const ProgramWorld& world,
+                            const NameSlots& names, const BufferTable& buffers);
+// "all_reduce y", "all_gather x -> y in tensor", "send y to rank + 1".
 std::string label_of(const CollectiveStep& step);
 bool uses_slot(const PlannedCollective& step, std::size_t slot);
+bool is_message(CollectiveKind kind);
 // Throws kInvalidInput for offsets, counts and ranks out of range, and for an overlap.
 PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
                                    const BufferTable& buffers);
@@ -45,6 +51,9 @@ struct CollectiveBytes {
   std::uint64_t read = 0, written = 0;
 };
 CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective::Values& values);
+// Whether the step is none on this rank, whatever its elements: its group has no other rank, and
+// there is nothing to copy. It parts no launches then.
+bool is_absent(const PlannedCollective& step, Slots slots);
 // Whether it is a copy inside the device.
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values);
 

@@ -16,7 +16,7 @@
 // broadcast = { buffer = "w", root = 0 }
 // send = { buffer = "y", to = "rank + 1" }
 // receive = { buffer = "x", from = "rank - 1" }
-// Each may have a count, in elements.
+// Each may have a count, in elements, and a group of ranks.
 
 namespace baton {
 namespace {
@@ -24,12 +24,26 @@ namespace {
 using enum CollectiveKind;
 
 constexpr std::array<CollectiveFacts, 6> kCollectiveFacts = {{
-    {kAllReduce, "all_reduce", {"buffer", "op", "count"}, false, true, "", true, true},
-    {kAllGather, "all_gather", {"from", "to", "count"}, true, false, "", false, false},
-    {kReduceScatter, "reduce_scatter", {"from", "to", "op", "count"}, true, true, "", false, false},
-    {kBroadcast, "broadcast", {"buffer", "root", "count"}, false, false, "root", true, true},
-    {kSend, "send", {"buffer", "to", "count"}, false, false, "to", true, false},
-    {kReceive, "receive", {"buffer", "from", "count"}, false, false, "from", false, true},
+    {kAllReduce, "all_reduce", {"buffer", "op", "count", "group"}, false, true, "", true, true},
+    {kAllGather, "all_gather", {"from", "to", "count", "group"}, true, false, "", false, false},
+    {kReduceScatter,
+     "reduce_scatter",
+     {"from", "to", "op", "count", "group"},
+     true,
+     true,
+     "",
+     false,
+     false},
+    {kBroadcast,
+     "broadcast",
+     {"buffer", "root", "count", "group"},
+     false,
+     false,
+     "root",
+     true,
+     true},
+    {kSend, "send", {"buffer", "to", "count", "group"}, false, false, "to", true, false},
+    {kReceive, "receive", {"buffer", "from", "count", "group"}, false, false, "from", false, true},
 }};
 
 std::span<const std::string_view> keys_of(const CollectiveFacts& facts) {
@@ -56,11 +70,12 @@ StepAction read_collective(const StepSource& source) {
     step.peer = table.expression(facts.peer);
   }
   step.count = table.expression("count");
+  step.group = table.string("group").value_or("");
   return step;
 }
 
 auto parts(const CollectiveStep& step) {
-  return std::tie(step.kind, step.buffer, step.to, step.op, step.peer, step.count);
+  return std::tie(step.kind, step.buffer, step.to, step.op, step.peer, step.count, step.group);
 }
 
 void check_peer(const CollectiveStep& step, const CollectiveFacts& facts, ProgramScope& scope) {
@@ -98,6 +113,7 @@ const std::array<StepKind, 6> kCollectiveStepKinds = {{
 void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation& where) {
   const CollectiveFacts& facts = facts_of(step.kind);
   scope.check_collective(facts.name, where);
+  scope.check_group(step.group, where);
   const ProgramBuffer& buffer = scope.check(step.buffer);
   if (facts.moves) {
     const ProgramBuffer& to = scope.check(step.to);
@@ -131,6 +147,7 @@ void write_step(const CollectiveStep& step, TomlTable& table) {
   if (facts.reduces) inner.add("op", toml_string(to_string(step.op)));
   if (step.peer) inner.add(facts.peer, toml_expression(*step.peer));
   inner.add_if("count", step.count);
+  inner.add_text("group", step.group);
   table.add(facts.name, inner.as_value());
 }
 
