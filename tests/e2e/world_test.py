@@ -257,6 +257,19 @@ role = "output"
         self.check(self.baton("run", self.program, "--devices", "sim,sim"), 2,
                    "the all_reduce takes 9 elements of x from element 0 on, and there are 4 (")
 
+    def test_many_ranks(self):
+        """Each ends while others still read what it sent."""
+        self.program.write_text("""
+[world]
+[buffers]
+x = { dtype = "f32", shape = [1024], role = "output", init = "ones" }
+[[steps]]
+all_reduce = { buffer = "x", op = "sum" }
+""")
+        for result in self.run_ranks(self.program, "--output", "x=x.npy", "--device", "sim:tiny", ranks=32):
+            self.check(result, 0)
+        self.assertTrue((self.out("x.npy") == 32).all())
+
     def test_another_number_of_ranks(self):
         self.program.write_text(SUM.replace("[world]", "[world]\nranks = 3"))
         self.check(self.baton("run", self.program), 2, "takes 3 ranks, and this run has 1")
