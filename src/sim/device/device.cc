@@ -7,6 +7,8 @@
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 #include "sim/engine/memory/address.h"
+#include "sim/engine/memory/kernel_heap.h"
+#include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
 namespace {
@@ -61,6 +63,10 @@ const Context* context_of(const SimFunction& function) {
   return function.context().get();
 }
 
+KernelHeap& heap_of_kernels(Context& context) {
+  return context.heap()->memory().impl().heap();
+}
+
 }  // namespace
 
 std::span<SimDevice* const> SimDevice::all() {
@@ -94,6 +100,7 @@ void SimDevice::retain() {
   if (references_ == 0) {
     auto context = std::make_shared<Context>(ordinal_, profile_);
     std::lock_guard lock(mutex_);
+    heap_of_kernels(*context).set_limit(settings_.limits[CU_LIMIT_MALLOC_HEAP_SIZE]);
     context_ = std::move(context);
     ++number_;
   }
@@ -143,6 +150,13 @@ void SimDevice::set_current_pool(CUmemoryPool pool) {
 ContextSettings SimDevice::settings() const {
   std::lock_guard lock(mutex_);
   return settings_;
+}
+
+bool SimDevice::set_heap_limit(std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (context_ != nullptr && !heap_of_kernels(*context_).set_limit(bytes)) return false;
+  settings_.limits[CU_LIMIT_MALLOC_HEAP_SIZE] = bytes;
+  return true;
 }
 
 // Under `retain_mutex_`.

@@ -180,6 +180,7 @@ struct DecodedKernel {
   std::uint32_t regions = 0;  // memory instructions
   bool has_grid_wait = false;
   bool copies_read_shared = false;  // in bulk
+  bool uses_heap = false;           // allocates or frees (kernel_heap.h)
 };
 
 // "norm.cu:12:7", with the place it was inlined into; else "line 34 of <ptx of norm.cu>".

@@ -20,6 +20,8 @@
 
 namespace baton::sim {
 
+struct Builtin;
+
 // Bytes of a register for a value of so many bits.
 inline std::uint8_t width_for(unsigned bits) {
   return bits == 1 ? 1 : bits <= 32 ? 4 : bits == 64 ? 8 : 16;
@@ -218,7 +220,7 @@ class Lowering {
   void exit();
   void ret();
   void call();
-  void call_builtin(Handler handler, const CallSite& site);
+  void call_builtin(const Builtin& builtin, const CallSite& site);
   void bind_arguments(const ptx::InstructionOperand* group,
                       const std::vector<ptx::Variable>* declared, bool passes, CallSite* site);
   std::uint32_t reserve_local(std::uint32_t bytes, std::uint32_t align);
@@ -234,6 +236,12 @@ class Lowering {
   void map_address();
   void rank_of_address();
   Address generic_of_cluster(const Address& where);
+
+  // lower_stack.cc
+  void allocate_on_stack();
+  void save_stack();
+  void restore_stack();
+  Type stack_type();
 
   // lower_warp.cc
   void shuffle();

@@ -9,6 +9,7 @@
 #include "chip/occupancy.h"
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
+#include "sim/engine/memory/kernel_heap.h"
 #include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/report/wait_report.h"
 #include "sim/engine/run/cluster.h"
@@ -135,6 +136,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->log = grid->launch.log != nullptr ? grid->launch.log : &impl_->log;
   grid->memory = &impl_->memory;
   grid->config = &impl_->config;
+  if (grid->kernel->uses_heap) impl_->memory.impl().heap().begin_use();
   begin_watch(grid.get());
   if (grid->launch.trace != nullptr) {
     const Extent3& blocks = grid->launch.grid;
@@ -233,6 +235,11 @@ void GridState::release_wait() {
   bool waited = false;
   for (const auto& cluster : parked) waited = release_grid_waits(*cluster, trace) || waited;
   if (waited && launch.is_programmatic) Ordering::instance().note_wait(launch.number);
+}
+
+const Region* GridState::region_at(std::uint64_t address, Region* storage) const {
+  if (const Region* const region = snapshot->find(address)) return region;
+  return memory->impl().heap().find(address, storage) ? storage : nullptr;
 }
 
 void GridState::set_fault(std::uint64_t cluster, CUresult code, driver::Finding finding) {

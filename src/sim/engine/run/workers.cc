@@ -122,7 +122,8 @@ Engine::Advance WorkerPool::run(GridState* grid,
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
   job_.worked = false;
-  const bool alone = grid->races != nullptr || !scheduler_.is_serial() || threads_.empty() ||
+  // Who allocates gets the same addresses in each run.
+  const bool alone = grid->races != nullptr || grid->kernel->uses_heap || !scheduler_.is_serial() || threads_.empty() ||
                      grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
