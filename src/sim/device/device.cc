@@ -173,6 +173,9 @@ void SimDevice::end_context() {
   Objects::instance().streams.remove_if(is_of_last);
   Objects::instance().events.remove_if(is_of_last);
   Objects::instance().functions.remove_if(is_of_last);
+  const auto is_in_last = [&](const auto& object) { return object.heap == last->heap(); };
+  Objects::instance().arrays.remove_if(is_in_last);
+  Objects::instance().textures.remove_if(is_in_last);
   HostMemory::instance().free_all(ordinal_);
 }
 

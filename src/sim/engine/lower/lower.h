@@ -243,6 +243,14 @@ class Lowering {
   void restore_stack();
   Type stack_type();
 
+  // lower_texture.cc
+  void texture();
+  void surface();
+  void texture_query();
+  SlotId texture_handle(const ptx::InstructionOperand& place, std::size_t parts);
+  std::vector<SlotId> texture_coordinates(const ptx::InstructionOperand& written,
+                                          unsigned dimensions, Type type);
+
   // lower_warp.cc
   void shuffle();
   void vote();

@@ -22,7 +22,7 @@ void Lowering::allocate_on_stack() {
   const std::uint64_t align =
       insn_->operands.size() == 3 ? literal(operand(2), Type::kU64) : std::uint64_t{8};
   if (!std::has_single_bit(align) || align > std::uint64_t{1} << 23) {
-    invalid("the alignment is no power of two, or above 2^23");
+    invalid("the alignment is not a power of two up to 2^23");
   }
   const SlotId size = source(operand(1), type);
   const SlotId to = target(operand(0), bits_of(type));
