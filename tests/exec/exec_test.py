@@ -30,7 +30,7 @@ class Exec(unittest.TestCase):
         return done, json.loads(path.read_text())
 
     def test_right_programs_are_right_with_it(self):
-        for name in ("memory", "modules", "streams"):
+        for name in ("memory", "modules", "streams", "textures"):
             with self.subTest(name):
                 done, report = self.report(CLIENTS / name)
                 self.assertEqual(done.returncode, 0, done.stderr)

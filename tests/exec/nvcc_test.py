@@ -96,6 +96,26 @@ class Nvcc(unittest.TestCase):
                 self.assertRegex(finding["where"], rf"heap\.cu:{line}:")
                 self.assertIn(message, finding["message"])
 
+    def test_threads_allocate_on_their_stacks(self):
+        for options in [(), ("-G",)]:
+            with self.subTest(options):
+                self.check_right(built("stack", *options))
+        done, report = self.exec(built("stack"), arguments=["beyond"])
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], done.stdout), ("out_of_bounds", "cudaErrorIllegalAddress\n"), done.stderr)
+        self.assertRegex(finding["where"], r"stack\.cu:32:")
+
+    def test_textures_and_surfaces(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_right(built("textures", *options))
+
+    def test_a_write_outside_of_a_surface(self):
+        done, report = self.exec(built("textures"), arguments=["outside"])
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], finding["thread"]), ("out_of_bounds", [1, 0, 0]), done.stderr)
+        self.assertIn("accesses 4 bytes of a surface at byte 148, where it has 148 bytes a row", finding["message"])
+
     def test_a_stripped_program_is_told_the_flag(self):
         stripped = pathlib.Path(FOLDER.name) / "stripped"
         subprocess.run(["strip", "-o", stripped, built("race")], check=True)

@@ -93,8 +93,8 @@ cudaError_t row_copy(const cudaMemcpy3DParms& params, RowCopy* copy) {
   copy->extent = params.extent;
   copy->kind = params.kind;
   size_t texel = 0;
-  const auto set = [&](cudaArray_t array, const cudaPos& at, cudaPitchedPtr linear,
-                       ArrayPart* part, cudaPitchedPtr* side) {
+  const auto set = [&](cudaArray_t array, const cudaPos& at, cudaPitchedPtr linear, ArrayPart* part,
+                       cudaPitchedPtr* side) {
     if (array == nullptr) {
       linear.ptr = static_cast<char*>(linear.ptr) + at.x + at.y * linear.pitch +
                    at.z * linear.pitch * linear.ysize;
@@ -109,12 +109,12 @@ cudaError_t row_copy(const cudaMemcpy3DParms& params, RowCopy* copy) {
     *part = {array, at.x * bytes, at.y, at.z};
     return cudaSuccess;
   };
-  if (const cudaError_t error = set(params.dstArray, params.dstPos, params.dstPtr,
-                                    &copy->target_array, &copy->target)) {
+  if (const cudaError_t error =
+          set(params.dstArray, params.dstPos, params.dstPtr, &copy->target_array, &copy->target)) {
     return error;
   }
-  if (const cudaError_t error = set(params.srcArray, params.srcPos, params.srcPtr,
-                                    &copy->source_array, &copy->source)) {
+  if (const cudaError_t error =
+          set(params.srcArray, params.srcPos, params.srcPtr, &copy->source_array, &copy->source)) {
     return error;
   }
   if (texel != 0) copy->extent.width *= texel;

@@ -129,16 +129,20 @@ PitchedCopy pitched(const CUDA_MEMCPY3D* params) {
   copy.bytes = p.WidthInBytes;
   copy.rows = p.Height;
   copy.slices = p.Depth;
-  copy.target = pitched_side({p.dstMemoryType, p.dstDevice, p.dstHost,
-                              p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes,
-                              p.dstHeight != 0 ? p.dstHeight : p.Height,
-                              {p.dstArray, p.dstXInBytes, p.dstY, p.dstZ, p.WidthInBytes, p.Height,
-                               p.Depth}});
-  copy.source = pitched_side({p.srcMemoryType, p.srcDevice, p.srcHost,
-                              p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes,
-                              p.srcHeight != 0 ? p.srcHeight : p.Height,
-                              {p.srcArray, p.srcXInBytes, p.srcY, p.srcZ, p.WidthInBytes, p.Height,
-                               p.Depth}});
+  copy.target = pitched_side(
+      {p.dstMemoryType,
+       p.dstDevice,
+       p.dstHost,
+       p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes,
+       p.dstHeight != 0 ? p.dstHeight : p.Height,
+       {p.dstArray, p.dstXInBytes, p.dstY, p.dstZ, p.WidthInBytes, p.Height, p.Depth}});
+  copy.source = pitched_side(
+      {p.srcMemoryType,
+       p.srcDevice,
+       p.srcHost,
+       p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes,
+       p.srcHeight != 0 ? p.srcHeight : p.Height,
+       {p.srcArray, p.srcXInBytes, p.srcY, p.srcZ, p.WidthInBytes, p.Height, p.Depth}});
   return copy;
 }
 

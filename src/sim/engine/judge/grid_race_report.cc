@@ -48,7 +48,8 @@ const char* advice_on_race(const GridToucher& a, const GridToucher& b, const Thr
            "one "
            "behind that wait";
   }
-  if (a.is_of_other_lane(b, GridCells::kSector)) return "there is no __syncwarp() of the two lanes between them";
+  if (a.is_of_other_lane(b, GridCells::kSector))
+    return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;
   if (a.strength() != kWeak && b.strength() != kWeak) {
     if (a.shift() != b.shift() && mine.block == theirs.block) {

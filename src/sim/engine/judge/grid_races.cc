@@ -124,9 +124,8 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  const bool may_miss_lanes =
-      me.is_of_other_lane(cell.write, bytes) ||
-      (run.writes && me.is_of_other_lane(cell.read, bytes));
+  const bool may_miss_lanes = me.is_of_other_lane(cell.write, bytes) ||
+                              (run.writes && me.is_of_other_lane(cell.read, bytes));
   if (run.access.is_noncoherent && cell.write.is_any()) {
     return report(run, me, cell.write, true, start, Cause::kNonCoherent);
   }

@@ -149,7 +149,7 @@ struct DecodedFunction {
   std::deque<std::vector<const Insn*>> targets;  // of brx.idx
   std::deque<std::string> reasons;               // of unsupported instructions
   std::vector<WgmmaRegisters> wgmma;             // by instruction
-  std::deque<std::vector<RegisterTouch>> uses;     // of op_use_registers
+  std::deque<std::vector<RegisterTouch>> uses;   // of op_use_registers
 
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;

@@ -17,9 +17,10 @@ unsigned take_dimensions(Modifiers& m) {
   constexpr std::string_view kOthers[] = {"a1d", "a2d", "cube", "acube", "2dms", "a2dms"};
   for (const std::string_view other : kOthers) {
     if (m.take(other)) {
-      throw Unsupported{fmt::format("textures and surfaces of geometry .{}: the simulated GPU has "
-                                    ".1d, .2d and .3d",
-                                    other)};
+      throw Unsupported{
+          fmt::format("textures and surfaces of geometry .{}: the simulated GPU has "
+                      ".1d, .2d and .3d",
+                      other)};
     }
   }
   throw Unsupported{"its geometry is not known"};
@@ -39,8 +40,9 @@ SlotId Lowering::texture_handle(const ptx::InstructionOperand& place, std::size_
   const ptx::InstructionOperand& handle = place.children[0];
   const auto reg = flat_.variable(at_->scope, handle.text);
   if (handle.kind != Kind::kIdentifier || !reg || reg->variable->space != ptx::StateSpace::kReg) {
-    throw Unsupported{"texture and surface references: use an object (cuTexObjectCreate, "
-                      "cuSurfObjectCreate)"};
+    throw Unsupported{
+        "texture and surface references: use an object (cuTexObjectCreate, "
+        "cuSurfObjectCreate)"};
   }
   return source(handle, Type::kB64);
 }
@@ -87,8 +89,9 @@ void Lowering::texture() {
   m.finish();
   const bool is_word = result == Type::kF32 || result == Type::kS32 || result == Type::kU32;
   if (!is_word || (coordinate != Type::kF32 && coordinate != Type::kS32)) {
-    throw Unsupported{"its types: the simulated GPU gives .f32, .s32 or .u32 for coordinates of "
-                      ".f32 or .s32"};
+    throw Unsupported{
+        "its types: the simulated GPU gives .f32, .s32 or .u32 for coordinates of "
+        ".f32 or .s32"};
   }
   access.by_index = coordinate == Type::kS32;
   if (access.by_index && (access.gathers || has_gradients)) {

@@ -14,8 +14,9 @@ namespace baton::sim {
 namespace {
 
 const Insn* bad_free(Exec* x, const Insn* i, int lane, std::uint64_t address, const char* why) {
-  return fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kBadFree,
-               fmt::format("frees {:#x}, {}: {}", address, x->grid->memory->describe(address), why));
+  return fault(
+      x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kBadFree,
+      fmt::format("frees {:#x}, {}: {}", address, x->grid->memory->describe(address), why));
 }
 
 const char* reason(KernelHeap::Freed freed) {
@@ -65,8 +66,7 @@ const Insn* op_aligned_malloc(Exec* x, const Insn* i) {
     std::uint64_t alignment = 0;
     if (!reader.param(0, &bytes) || !reader.param(1, &alignment)) return nullptr;
     KernelHeap& heap = x->grid->memory->impl().heap();
-    const bool fits =
-        std::has_single_bit(alignment) && alignment <= KernelHeap::kLargestAlignment;
+    const bool fits = std::has_single_bit(alignment) && alignment <= KernelHeap::kLargestAlignment;
     if (!reader.result(fits ? heap.allocate(bytes, alignment) : 0)) return nullptr;
   }
   return i + 1;

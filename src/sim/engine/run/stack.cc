@@ -59,8 +59,7 @@ const Insn* op_alloca(Exec* x, const Insn* i) {
     const std::uint64_t start = (before + kApart + align - 1) / align * align;
     const std::uint64_t bytes = value_at(x, i, 1, lane);
     if (start > kMaxLocal || bytes > kMaxLocal - start) {
-      return fault(x, i, lane, CUDA_ERROR_HARDWARE_STACK_ERROR,
-                   driver::FindingKind::kStackOverflow,
+      return fault(x, i, lane, CUDA_ERROR_HARDWARE_STACK_ERROR, driver::FindingKind::kStackOverflow,
                    fmt::format("the stack is exhausted: {} bytes are asked for, {} of {} are left",
                                bytes, start > kMaxLocal ? 0 : kMaxLocal - start, kMaxLocal));
     }

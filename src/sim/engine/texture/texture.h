@@ -34,8 +34,8 @@ struct TextureView {
   bool is_surface = false;
   // Memory with one row, whose texels are read by their index alone; 0 is read behind its end.
   bool is_linear = false;
-  std::uint64_t address = 0;  // of the first texel
-  int dimensions = 1;         // 1 to 3
+  std::uint64_t address = 0;                         // of the first texel
+  int dimensions = 1;                                // 1 to 3
   std::array<std::uint32_t, 3> extents = {1, 1, 1};  // in texels
   std::uint64_t pitch = 0;                           // bytes from one row to the next
   std::uint64_t slice = 0;                           // bytes from one slice of rows to the next
@@ -45,10 +45,10 @@ struct TextureView {
   // Of textures alone.
   std::array<AddressMode, 3> modes = {AddressMode::kClamp, AddressMode::kClamp,
                                       AddressMode::kClamp};
-  bool is_filtered = false;            // linearly, where the result is a float
+  bool is_filtered = false;  // linearly, where the result is a float
   bool has_normalized_coordinates = false;
-  bool reads_normalized = false;       // integers of 8 and 16 bits are read as floats up to 1
-  bool is_srgb = false;                // the first three channels of 8 bits are sRGB's
+  bool reads_normalized = false;  // integers of 8 and 16 bits are read as floats up to 1
+  bool is_srgb = false;           // the first three channels of 8 bits are sRGB's
   std::array<float, 4> border = {};
 
   unsigned texel_bytes() const { return bytes_of(type) * channels; }
@@ -58,7 +58,8 @@ struct TextureView {
   }
 };
 
-// The texture and surface objects of one context, by the handle that kernels are given. Thread-safe.
+// The texture and surface objects of one context, by the handle that kernels are given.
+// Thread-safe.
 class TextureTable {
  public:
   // Whoever adds gives each a handle of its own.

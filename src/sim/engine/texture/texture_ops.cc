@@ -84,9 +84,7 @@ class Fetch {
   }
 
  private:
-  double coordinate(unsigned d) const {
-    return slot_at<float>(x_, i_->u.list[1 + d])[lane_];
-  }
+  double coordinate(unsigned d) const { return slot_at<float>(x_, i_->u.list[1 + d])[lane_]; }
 
   std::optional<Texel> at_index(unsigned dimensions, bool by_index) {
     std::array<std::int64_t, 3> texel = {};
@@ -106,8 +104,8 @@ class Fetch {
     if (std::min({texel[0], texel[1], texel[2]}) < 0) return border_of(view_);
     std::byte memory[16];
     const auto at = [&](std::size_t d) { return static_cast<std::uint64_t>(texel[d]); };
-    const std::uint64_t address = view_.address + at(2) * view_.slice + at(1) * view_.pitch +
-                                  at(0) * view_.texel_bytes();
+    const std::uint64_t address =
+        view_.address + at(2) * view_.slice + at(1) * view_.pitch + at(0) * view_.texel_bytes();
     if (!load_lane(x_, i_, lane_, Space::kGlobal, address, memory, view_.texel_bytes(),
                    LoadKind::kNonCoherent)) {
       return std::nullopt;
@@ -138,9 +136,10 @@ class Fetch {
   std::optional<Texel> gather(const std::array<TexelPair, 3>& footprints, unsigned component) {
     const TexelPair& x = footprints[0];
     const TexelPair& y = footprints[1];
-    const std::array<std::array<std::int64_t, 3>, 4> corners = {
-        {{x.first, y.second, 0}, {x.second, y.second, 0}, {x.second, y.first, 0},
-         {x.first, y.first, 0}}};
+    const std::array<std::array<std::int64_t, 3>, 4> corners = {{{x.first, y.second, 0},
+                                                                 {x.second, y.second, 0},
+                                                                 {x.second, y.first, 0},
+                                                                 {x.first, y.first, 0}}};
     Texel gathered;
     for (std::size_t k = 0; k < corners.size(); ++k) {
       const std::optional<Texel> texel = texel_of(corners[k]);
@@ -174,8 +173,13 @@ std::optional<std::uint64_t> place_in(Exec* x, const Insn* i, int lane, const Te
     } else if (access.mode != SurfaceMode::kZero) {
       fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kOutOfBounds,
             fmt::format("accesses {} bytes of a surface at {} {}, where it has {} {}", bytes,
-                        d == 0 ? "byte" : d == 1 ? "row" : "slice", at[d], extent,
-                        d == 0 ? "bytes a row" : d == 1 ? "rows" : "slices"));
+                        d == 0   ? "byte"
+                        : d == 1 ? "row"
+                                 : "slice",
+                        at[d], extent,
+                        d == 0   ? "bytes a row"
+                        : d == 1 ? "rows"
+                                 : "slices"));
       return std::nullopt;
     } else {
       return std::nullopt;
@@ -236,8 +240,7 @@ const Insn* op_texture(Exec* x, const Insn* i) {
 
 const Insn* op_surface_load(Exec* x, const Insn* i) {
   return each_surface_lane(
-      x, i,
-      [&](int lane, const SurfaceAccess& access, const std::optional<std::uint64_t>& place) {
+      x, i, [&](int lane, const SurfaceAccess& access, const std::optional<std::uint64_t>& place) {
         std::byte memory[32] = {};
         if (place && !load_lane(x, i, lane, Space::kGlobal, *place, memory,
                                 access.bytes * access.elements, LoadKind::kNonCoherent)) {
@@ -254,8 +257,7 @@ const Insn* op_surface_load(Exec* x, const Insn* i) {
 
 const Insn* op_surface_store(Exec* x, const Insn* i) {
   return each_surface_lane(
-      x, i,
-      [&](int lane, const SurfaceAccess& access, const std::optional<std::uint64_t>& place) {
+      x, i, [&](int lane, const SurfaceAccess& access, const std::optional<std::uint64_t>& place) {
         if (!place) return true;
         std::byte memory[32];
         for (unsigned k = 0; k < access.elements; ++k) {

@@ -10,9 +10,9 @@ namespace baton::sim {
 
 struct TextureAccess {
   unsigned dimensions = 1;
-  bool by_index = false;         // coordinates are integers
-  bool gathers = false;          // tld4
-  unsigned component = 0;        // of a gather
+  bool by_index = false;   // coordinates are integers
+  bool gathers = false;    // tld4
+  unsigned component = 0;  // of a gather
   std::uint32_t pack() const {
     return dimensions | (by_index ? 4u : 0) | (gathers ? 8u : 0) | component << 4;
   }
