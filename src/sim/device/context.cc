@@ -31,6 +31,7 @@ EngineConfig engine_config(int ordinal, const Profile& profile,
   config.sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
   config.watch_shared = true;
+  config.debugger = settings().debugger;
   config.textures = std::move(textures);
   return config;
 }

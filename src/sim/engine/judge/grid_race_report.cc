@@ -130,9 +130,10 @@ const char* GridRaces::advice_of(Cause cause) {
 }
 
 void GridRaces::report_held(GridState& grid) {
-  for (auto& [key, held] : held_) {
+  for (const auto& [key, held] : held_) {
     if (updated_later_.contains(held.read)) continue;
-    grid.logged.add(*grid.log, key, held.finding.count, [&] { return held.finding; });
+    const driver::Finding& finding = held.finding;
+    grid.logged.add(*grid.log, key, finding.count, [&finding] { return finding; });
   }
   held_.clear();
 }

@@ -137,6 +137,13 @@ struct RegisterTouch {
   bool lacks_fence = false;  // a wgmma that follows uses it, perhaps with no fence in between
 };
 
+// Where a register stands in the frame, of kernels that are debugged.
+struct NamedRegister {
+  std::string name;  // "%r1"
+  std::uint32_t offset = 0;
+  std::uint8_t width = 4;  // bytes a lane; 1: a predicate mask
+};
+
 // A function in executable form. Immutable once decoded; shared by all threads.
 struct DecodedFunction {
   std::string name;
@@ -150,6 +157,8 @@ struct DecodedFunction {
   std::deque<std::string> reasons;               // of unsupported instructions
   std::vector<WgmmaRegisters> wgmma;             // by instruction
   std::deque<std::vector<RegisterTouch>> uses;   // of op_use_registers
+
+  std::vector<NamedRegister> registers;  // where it is debugged
 
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;

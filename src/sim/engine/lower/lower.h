@@ -31,7 +31,7 @@ inline std::uint8_t width_for(unsigned bits) {
 struct KernelLowering {
   const ModuleFacts& facts;
   DecodedKernel& kernel;
-  const bool counts;  // accesses, as they are executed
+  const DecodeMode mode;
   SharedLayout shared;
   std::unordered_map<const ptx::Function*, DecodedFunction*> functions;
   std::vector<const ptx::Function*> pending;  // to be decoded still
@@ -62,6 +62,7 @@ class Lowering {
   };
   const RegisterFacts& register_of(const ptx::FlatFunction::Register& reg);
   void survey();
+  void name_registers();
   void lower_one(std::uint32_t flat);
   Proto& emit(Handler fn);
   void def(Proto& proto, int k, SlotId slot);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "chip/occupancy.h"
+#include "sim/engine/debug/debugger.h"
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/memory/kernel_heap.h"
@@ -104,7 +105,10 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                 cluster.x, cluster.y, cluster.z, launch.grid.x, launch.grid.y, launch.grid.z,
                 largest_cluster);
   }
-  grid->kernel = launch.counts_accesses ? launch.module->counting(kernel) : kernel.decoded;
+  const bool is_debugged = impl_->config.debugger != nullptr;
+  grid->kernel = is_debugged              ? launch.module->debugged(kernel)
+                 : launch.counts_accesses ? launch.module->counting(kernel)
+                                          : kernel.decoded;
   grid->launch = std::move(launch);
   grid->id = impl_->next_grid++;
   grid->threads = static_cast<std::uint32_t>(threads);
@@ -138,6 +142,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->config = &impl_->config;
   if (grid->kernel->uses_heap) impl_->memory.impl().heap().begin_use();
   begin_watch(grid.get());
+  if (is_debugged) impl_->config.debugger->begin(*grid);
   if (grid->launch.trace != nullptr) {
     const Extent3& blocks = grid->launch.grid;
     const Extent3& block = grid->launch.block;

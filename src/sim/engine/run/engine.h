@@ -20,6 +20,7 @@
 
 namespace baton::sim {
 
+class Debugger;
 class FindingLog;
 class TextureTable;
 class Trace;
@@ -40,6 +41,8 @@ struct EngineConfig {
   // A thread sets the condition of a graph (cudaGraphSetConditional). Returns false for a handle of
   // none. Called by the workers.
   std::function<bool(std::uint64_t handle, std::uint32_t value)> set_condition;
+  // Stops kernels for whoever debugs them; null: nobody does.
+  std::shared_ptr<Debugger> debugger;
   // What kernels' handles of textures and surfaces stand for; null: for nothing.
   std::shared_ptr<const TextureTable> textures;
   bool watch_shared = false;  // look for races in shared memory

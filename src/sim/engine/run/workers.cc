@@ -123,7 +123,8 @@ Engine::Advance WorkerPool::run(GridState* grid,
   job_.executed = 0;
   job_.worked = false;
   // Who allocates gets the same addresses in each run.
-  const bool alone = grid->races != nullptr || grid->kernel->uses_heap || !scheduler_.is_serial() ||
+  const bool alone = grid->races != nullptr || grid->kernel->uses_heap ||
+                     grid->config->debugger != nullptr || !scheduler_.is_serial() ||
                      threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
