@@ -13,6 +13,11 @@
 #include "base/error.h"
 
 namespace baton::sim {
+namespace {
+
+constexpr std::size_t kLongestPacket = 0x4000;  // as the answer to qSupported says
+
+}  // namespace
 
 std::string to_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -88,6 +93,10 @@ std::optional<std::string> GdbConnection::receive() {
     std::string content;
     unsigned char sum = 0;
     while ((c = next()) && *c != '#') {
+      if (content.size() == kLongestPacket) {
+        close();
+        return std::nullopt;
+      }
       content += *c;
       sum = static_cast<unsigned char>(sum + static_cast<unsigned char>(*c));
     }

@@ -122,9 +122,9 @@ const char* GridRaces::advice_of(Cause cause) {
     case Cause::kProxyFence:
       return "no fence.proxy.async comes between the two: execute one behind the write";
     case Cause::kNonCoherent:
-      return "a non-coherent load (__ldg, or const __restrict__) may miss that, whatever orders "
-             "the "
-             "two: load it in the ordinary way";
+      return "a non-coherent load (__ldg, const __restrict__, a texture or a surface) may miss "
+             "that, "
+             "whatever orders the two: load it in the ordinary way, or in a later launch";
   }
   return "";
 }

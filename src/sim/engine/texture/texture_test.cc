@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 
+#include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
 namespace baton::sim {
@@ -65,6 +66,7 @@ class Textures : public testing::Test {
     launch.module = module;
     launch.kernel = module->kernel("k");
     launch.block = {32};
+    launch.finds_own_races = finds_races_;
     launch.params.resize(16);
     std::memcpy(launch.params.data(), &out, 8);
     std::memcpy(launch.params.data() + 8, &handle, 8);
@@ -97,6 +99,7 @@ class Textures : public testing::Test {
   std::shared_ptr<TextureTable> table = std::make_shared<TextureTable>();
   EngineConfig config_;
   std::unique_ptr<Engine> engine;
+  bool finds_races_ = false;
 
  private:
   std::uint64_t next_ = 1;
@@ -339,6 +342,29 @@ TEST_F(Textures, MemoryThatNothingWroteIsFound) {
   view.address = device.memory.allocate(256);
   run("tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1}];", add(view));
   expect_finding(FindingKind::kUninitialized, "that nothing wrote");
+}
+
+// The CUDA programming guide, "Read/Write Coherency": such a read gives anything.
+TEST_F(Textures, AReadOfWhatTheGridWroteIsARace) {
+  device.memory.impl().watch();
+  config_.watch_shared = true;
+  engine = std::make_unique<Engine>(config_, device.memory);
+  finds_races_ = true;
+  TextureView view = floats(1);
+  const std::uint64_t texture = add(view);
+  view.is_surface = true;
+  const std::uint64_t surface = add(view);
+  ASSERT_EQ(surface, texture + 1);
+  run(R"(
+  add.u64 %d3, %d2, 1;
+  mov.u32 %r2, 0;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra DONE;
+  sust.b.1d.b32.trap [%d3, {%r2}], {%r1};
+  tex.1d.v4.f32.s32 {%f2, %f3, %f4, %f5}, [%d2, {%r2}];
+DONE:)",
+      texture);
+  expect_finding(FindingKind::kGlobalRace, "a texture or a surface) may miss that");
 }
 
 TEST_F(Textures, WhatIsNotThereIsNamed) {
