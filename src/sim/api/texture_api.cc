@@ -45,6 +45,7 @@ TextureView view_of_array(CUarray handle, const Context& context) {
   set_format(d.Format, d.NumChannels, &view);
   view.address = array->address;
   view.dimensions = array->dimensions();
+  view.is_layered = array->is_layered();
   view.extents = {static_cast<std::uint32_t>(d.Width), static_cast<std::uint32_t>(array->rows()),
                   static_cast<std::uint32_t>(array->slices())};
   view.pitch = array->pitch;

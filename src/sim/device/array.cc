@@ -17,21 +17,26 @@ struct ArrayFlag {
   std::string_view name;
 };
 constexpr ArrayFlag kNotSimulated[] = {
-    {CUDA_ARRAY3D_LAYERED, "layers (CUDA_ARRAY3D_LAYERED)"},
     {CUDA_ARRAY3D_CUBEMAP, "cubes (CUDA_ARRAY3D_CUBEMAP)"},
     {CUDA_ARRAY3D_DEPTH_TEXTURE, "depths (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
     {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
     {CUDA_ARRAY3D_DEFERRED_MAPPING, "memory that comes later (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
 };
-constexpr unsigned kWithoutMeaning =
-    CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
+constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
+                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
 
 // Of the largest textures.
 constexpr std::uint64_t kMostOf1d = 131072;
 constexpr std::uint64_t kMostOf2d[] = {131072, 65536};
 constexpr std::uint64_t kMostOf3d = 16384;
+constexpr std::uint64_t kMostWithLayers = 32768;
+constexpr std::uint64_t kMostLayers = 2048;
 
 bool fits(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  if ((d.Flags & CUDA_ARRAY3D_LAYERED) != 0) {
+    return d.Width != 0 && d.Width <= kMostWithLayers && d.Height <= kMostWithLayers &&
+           d.Depth != 0 && d.Depth <= kMostLayers;
+  }
   if (d.Width == 0 || (d.Height == 0 && d.Depth != 0)) return false;
   if (d.Depth != 0) return d.Width <= kMostOf3d && d.Height <= kMostOf3d && d.Depth <= kMostOf3d;
   if (d.Height != 0) return d.Width <= kMostOf2d[0] && d.Height <= kMostOf2d[1];
@@ -71,7 +76,7 @@ SimArray make_array(const std::shared_ptr<DeviceHeap>& heap,
       throw error(ErrorCode::kUnsupported, "the simulated GPU has no arrays with {}", flag.name);
     }
   }
-  require((d.Flags & ~kWithoutMeaning) == 0 && fits(d), CUDA_ERROR_INVALID_VALUE);
+  require((d.Flags & ~kKnown) == 0 && fits(d), CUDA_ERROR_INVALID_VALUE);
   require(d.NumChannels == 1 || d.NumChannels == 2 || d.NumChannels == 4, CUDA_ERROR_INVALID_VALUE);
   const std::optional<TexelType> type = texel_type(d.Format);
   if (!type) {

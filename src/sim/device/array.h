@@ -11,7 +11,7 @@
 
 namespace baton::sim {
 
-// A CUDA array: texels of one to three dimensions, which kernels reach by textures and surfaces.
+// A CUDA array: texels of one to three dimensions, or layers of one or two, which kernels reach by textures and surfaces.
 // Its memory is an allocation of the device, row by row.
 struct SimArray {
   std::shared_ptr<DeviceHeap> heap;
@@ -23,7 +23,12 @@ struct SimArray {
 
   std::uint64_t rows() const { return description.Height == 0 ? 1 : description.Height; }
   std::uint64_t slices() const { return description.Depth == 0 ? 1 : description.Depth; }
-  int dimensions() const { return description.Depth != 0 ? 3 : description.Height != 0 ? 2 : 1; }
+  bool is_layered() const { return (description.Flags & CUDA_ARRAY3D_LAYERED) != 0; }
+  // Without that of the layers.
+  int dimensions() const {
+    if (description.Depth != 0 && !is_layered()) return 3;
+    return description.Height != 0 ? 2 : 1;
+  }
 };
 
 // Nothing for formats that have planes, blocks or channels of other sizes.
@@ -31,7 +36,7 @@ std::optional<TexelType> texel_type(CUarray_format format);
 
 // The array's layout, and its memory. Throws Refusal: for extents that no device has
 // CUDA_ERROR_INVALID_VALUE, without memory CUDA_ERROR_OUT_OF_MEMORY. Throws Error(kUnsupported)
-// that names what is not simulated: layers, cubes, sparse arrays and other formats.
+// that names what is not simulated: cubes, sparse arrays and other formats.
 SimArray make_array(const std::shared_ptr<DeviceHeap>& heap,
                     const CUDA_ARRAY3D_DESCRIPTOR& description);
 

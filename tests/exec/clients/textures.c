@@ -123,8 +123,10 @@ static void rows(void) {
 
 static void what_is_refused(void) {
   CUarray array;
-  CUDA_ARRAY3D_DESCRIPTOR layers = {8, 8, 2, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED};
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &layers));
+  CUDA_ARRAY3D_DESCRIPTOR cube = {8, 8, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP};
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &cube));
+  CUDA_ARRAY3D_DESCRIPTOR layers = {8, 8, 4096, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED};
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate(&array, &layers));
   CUDA_ARRAY_DESCRIPTOR wide = {1 << 20, 0, CU_AD_FORMAT_FLOAT, 1};
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuArrayCreate(&array, &wide));
   CUdeviceptr memory;

@@ -72,6 +72,20 @@ __global__ void fetch_3d(cudaTextureObject_t texture, float* out) {
   }
 }
 
+__global__ void fetch_layers(cudaTextureObject_t texture, float* out) {
+  const int x = threadIdx.x, y = threadIdx.y;
+  for (int z = 0; z < kDepth; ++z) {
+    out[(z * kHeight + y) * kWidth + x] = tex2DLayered<float>(texture, x + 0.5f, y + 0.5f, z);
+  }
+}
+
+__global__ void double_layers(cudaSurfaceObject_t surface) {
+  const int x = threadIdx.x * 4, y = threadIdx.y;
+  for (int z = 0; z < kDepth; ++z) {
+    surf2DLayeredwrite(2 * surf2DLayeredread<float>(surface, x, y, z), surface, x, y, z);
+  }
+}
+
 __global__ void gather(cudaTextureObject_t texture, float4* out) {
   *out = tex2Dgather<float4>(texture, 3.0f, 2.0f);
 }
@@ -213,6 +227,36 @@ void three_dimensions() {
   CHECK(cudaFreeArray(array));
 }
 
+// Each layer is a texture, and then a surface, of its own.
+void layers() {
+  std::vector<float> texels(kWidth * kHeight * kDepth);
+  for (size_t k = 0; k < texels.size(); ++k) texels[k] = static_cast<float>(k);
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+  const cudaExtent extent = make_cudaExtent(kWidth, kHeight, kDepth);
+  CHECK(cudaMalloc3DArray(&array, &channels, extent, cudaArrayLayered));
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = make_cudaPitchedPtr(texels.data(), kWidth * sizeof(float), kWidth, kHeight);
+  copy.dstArray = array;
+  copy.extent = extent;
+  copy.kind = cudaMemcpyHostToDevice;
+  CHECK(cudaMemcpy3D(&copy));
+  const auto stack = texture_of(of_array(array), cudaFilterModeLinear, cudaReadModeElementType, cudaAddressModeClamp, false);
+  const cudaResourceDesc resource = of_array(array);
+  cudaSurfaceObject_t surface = 0;
+  CHECK(cudaCreateSurfaceObject(&surface, &resource));
+  float* out = managed<float>(texels.size());
+  for (int pass = 0; pass < 2; ++pass) {
+    fetch_layers<<<1, plane()>>>(stack, out);
+    CHECK(cudaDeviceSynchronize());
+    for (size_t k = 0; k < texels.size(); ++k) EXPECT(out[k] == static_cast<float>(k) * (pass + 1));
+    double_layers<<<1, plane()>>>(surface);
+  }
+  CHECK(cudaDestroyTextureObject(stack));
+  CHECK(cudaDestroySurfaceObject(surface));
+  CHECK(cudaFreeArray(array));
+}
+
 void surfaces(bool outside) {
   std::vector<uchar4> texels(kWidth * kHeight);
   for (size_t k = 0; k < texels.size(); ++k) texels[k] = {static_cast<unsigned char>(k), 7, 200, 9};
@@ -254,7 +298,7 @@ void what_is_refused() {
   EXPECT(cudaMallocArray(&array, &three, 4) == cudaErrorInvalidValue);
   EXPECT(cudaMallocArray(&array, &odd, 4) == cudaErrorInvalidChannelDescriptor);
   EXPECT(cudaMallocArray(&array, &ints, 0) == cudaErrorInvalidValue);
-  EXPECT(cudaMalloc3DArray(&array, &ints, make_cudaExtent(4, 4, 4), cudaArrayLayered) == cudaErrorNotSupported);
+  EXPECT(cudaMalloc3DArray(&array, &ints, make_cudaExtent(4, 4, 6), cudaArrayCubemap) == cudaErrorNotSupported);
   CHECK(cudaMallocArray(&array, &ints, 4, 4));
   int words[64] = {};
   EXPECT(cudaMemcpy2DToArray(array, 4, 0, words, 16, 16, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
@@ -273,6 +317,7 @@ int main(int argc, char** argv) {
   two_dimensions();
   linear_and_pitched_memory();
   three_dimensions();
+  layers();
   surfaces(false);
   what_is_refused();
   std::puts("right");

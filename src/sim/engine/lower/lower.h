@@ -250,7 +250,7 @@ class Lowering {
   void texture_query();
   SlotId texture_handle(const ptx::InstructionOperand& place, std::size_t parts);
   std::vector<SlotId> texture_coordinates(const ptx::InstructionOperand& written,
-                                          unsigned dimensions, Type type);
+                                          unsigned dimensions, bool has_layer, Type type);
 
   // lower_warp.cc
   void shuffle();

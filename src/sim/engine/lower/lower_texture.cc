@@ -10,16 +10,21 @@ namespace {
 
 using Kind = ptx::InstructionOperand::Kind;
 
-// 1, 2 or 3. Layered ones and cubes have other names.
-unsigned take_dimensions(Modifiers& m) {
-  const auto dimensions = m.take_one_of({"1d", "2d", "3d"});
-  if (dimensions) return static_cast<unsigned>(*dimensions) + 1;
-  constexpr std::string_view kOthers[] = {"a1d", "a2d", "cube", "acube", "2dms", "a2dms"};
+// The geometry: .1d, .2d and .3d, .a1d and .a2d with layers. Cubes and others are not there.
+unsigned take_geometry(Modifiers& m, bool* has_layer) {
+  if (const auto plain = m.take_one_of({"1d", "2d", "3d"})) {
+    return static_cast<unsigned>(*plain) + 1;
+  }
+  if (const auto layered = m.take_one_of({"a1d", "a2d"})) {
+    *has_layer = true;
+    return static_cast<unsigned>(*layered) + 1;
+  }
+  constexpr std::string_view kOthers[] = {"cube", "acube", "2dms", "a2dms"};
   for (const std::string_view other : kOthers) {
     if (m.take(other)) {
       throw Unsupported{
           fmt::format("textures and surfaces of geometry .{}: the simulated GPU has "
-                      ".1d, .2d and .3d",
+                      ".1d, .2d, .3d, .a1d and .a2d",
                       other)};
     }
   }
@@ -47,21 +52,26 @@ SlotId Lowering::texture_handle(const ptx::InstructionOperand& place, std::size_
   return source(handle, Type::kB64);
 }
 
-// As many as there are dimensions. With three of them PTX writes a fourth, which means nothing.
+// As many as there are dimensions, then the layer, which PTX writes first. Where that makes three,
+// PTX writes a fourth, which means nothing.
 std::vector<SlotId> Lowering::texture_coordinates(const ptx::InstructionOperand& written,
-                                                  unsigned dimensions, Type type) {
+                                                  unsigned dimensions, bool has_layer, Type type) {
   std::vector<SlotId> slots;
+  const unsigned count = dimensions + (has_layer ? 1 : 0);
   if (written.kind != Kind::kVector) {
-    if (dimensions == 1) slots.push_back(source(written, type));
-  } else {
-    const std::size_t count = written.children.size();
-    if (count == dimensions || (dimensions == 3 && count == 4)) {
-      for (unsigned d = 0; d < dimensions; ++d) slots.push_back(source(written.children[d], type));
-    }
+    if (count != 1) invalid(fmt::format("it takes {} coordinates in braces", count));
+    slots.push_back(source(written, type));
+    return slots;
   }
-  if (slots.size() != dimensions) {
-    invalid(fmt::format("it takes {} coordinates in braces", dimensions == 3 ? 4 : dimensions));
+  const std::size_t found = written.children.size();
+  if (found != count && !(count == 3 && found == 4)) {
+    invalid(fmt::format("it takes {} coordinates in braces, {} are there", count, found));
   }
+  const std::size_t first = has_layer ? 1 : 0;
+  for (unsigned d = 0; d < dimensions; ++d) {
+    slots.push_back(source(written.children[first + d], type));
+  }
+  if (has_layer) slots.push_back(source(written.children[0], Type::kU32));
   return slots;
 }
 
@@ -80,8 +90,9 @@ void Lowering::texture() {
     if (!component) throw Unsupported{"its component is not known"};
     access.component = static_cast<unsigned>(*component);
   }
-  access.dimensions = take_dimensions(m);
-  if (access.gathers && access.dimensions != 2) throw Unsupported{"it gathers of .2d alone"};
+  access.dimensions = take_geometry(m, &access.has_layer);
+  if (access.gathers && access.dimensions != 2)
+    throw Unsupported{"it gathers of .2d and .a2d alone"};
   if (!m.take("v4")) throw Unsupported{"it does not give four values (.v4)"};
   // The result's type, then the coordinates'.
   const Type result = m.need_type();
@@ -106,7 +117,7 @@ void Lowering::texture() {
   }
   const SlotId handle = texture_handle(operand(1), 2);
   std::vector<SlotId> coordinates =
-      texture_coordinates(operand(1).children[1], access.dimensions, coordinate);
+      texture_coordinates(operand(1).children[1], access.dimensions, access.has_layer, coordinate);
   SlotId to[4];
   for (std::size_t k = 0; k < 4; ++k) to[k] = target(values.children[k], 32);
   Proto& proto = emit(op_texture);
@@ -126,7 +137,7 @@ void Lowering::surface() {
   if (m.take("p")) throw Unsupported{"formatted accesses of surfaces (.p)"};
   if (!m.take("b")) throw Unsupported{"it is neither .b nor .p"};
   SurfaceAccess access;
-  access.dimensions = take_dimensions(m);
+  access.dimensions = take_geometry(m, &access.has_layer);
   m.take_one_of({"ca", "cg", "cs", "cv", "wb", "wt"});
   const auto vector = m.take_one_of({"v2", "v4"});
   access.elements = vector ? 2u << *vector : 1;
@@ -145,7 +156,7 @@ void Lowering::surface() {
   const ptx::InstructionOperand& place = operand(stores ? 0 : 1);
   const SlotId handle = texture_handle(place, 2);
   std::vector<SlotId> coordinates =
-      texture_coordinates(place.children[1], access.dimensions, Type::kS32);
+      texture_coordinates(place.children[1], access.dimensions, access.has_layer, Type::kS32);
   SlotId slots[4] = {kSink, kSink, kSink, kSink};
   access.slot = width_for(bits_of(type));
   for (unsigned k = 0; k < access.elements; ++k) {

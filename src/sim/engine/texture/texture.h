@@ -34,9 +34,11 @@ struct TextureView {
   bool is_surface = false;
   // Memory with one row, whose texels are read by their index alone; 0 is read behind its end.
   bool is_linear = false;
-  std::uint64_t address = 0;                         // of the first texel
-  int dimensions = 1;                                // 1 to 3
-  std::array<std::uint32_t, 3> extents = {1, 1, 1};  // in texels
+  std::uint64_t address = 0;  // of the first texel
+  int dimensions = 1;         // 1 to 3
+  // Several textures of one or two dimensions, which lie a slice apart.
+  bool is_layered = false;
+  std::array<std::uint32_t, 3> extents = {1, 1, 1};  // in texels; the last one may count layers
   std::uint64_t pitch = 0;                           // bytes from one row to the next
   std::uint64_t slice = 0;                           // bytes from one slice of rows to the next
   TexelType type = TexelType::kU8;

@@ -22,8 +22,8 @@ class Views {
  public:
   Views(Exec* x, const Insn* i, bool is_surface) : x_(x), i_(i), is_surface_(is_surface) {}
 
-  // Null after a fault. `dimensions`: 0 for any.
-  const TextureView* of(int lane, unsigned dimensions) {
+  // Null after a fault.
+  const TextureView* of(int lane) {
     const std::uint64_t handle = slot_at<std::uint64_t>(x_, i_->r[4])[lane];
     if (view_ == nullptr || handle != handle_) {
       const auto& table = x_->grid->config->textures;
@@ -37,12 +37,18 @@ class Views {
                                                : "it is a surface object"));
       return nullptr;
     }
-    if (dimensions != 0 && static_cast<unsigned>(view_->dimensions) != dimensions) {
-      wrong(lane, fmt::format("takes a {} of {} dimensions for one of {}", name_of(is_surface_),
-                              view_->dimensions, dimensions));
-      return nullptr;
-    }
     return view_.get();
+  }
+  const TextureView* of(int lane, unsigned dimensions, bool has_layer) {
+    const TextureView* const view = of(lane);
+    if (view == nullptr) return nullptr;
+    if (static_cast<unsigned>(view->dimensions) == dimensions && view->is_layered == has_layer) {
+      return view;
+    }
+    wrong(lane, fmt::format("takes a {} of {} dimensions{} for one of {}{}", name_of(is_surface_),
+                            view->dimensions, view->is_layered ? " with layers" : "", dimensions,
+                            has_layer ? " with layers" : ""));
+    return nullptr;
   }
 
  private:
@@ -60,15 +66,19 @@ class Views {
 // One fetch of one lane. Each read of a texel is checked like any other.
 class Fetch {
  public:
-  Fetch(Exec* x, const Insn* i, int lane, const TextureView& view)
-      : x_(x), i_(i), lane_(lane), view_(view) {}
+  Fetch(Exec* x, const Insn* i, int lane, const TextureView& view, const TextureAccess& access)
+      : x_(x), i_(i), lane_(lane), view_(view) {
+    if (!access.has_layer) return;
+    const std::uint32_t layer = slot_at<std::uint32_t>(x, i->u.list[1 + access.dimensions])[lane];
+    layer_ = std::min(layer, view.extents[2] - 1);
+  }
 
   // Nothing after a fault.
   std::optional<Texel> run(const TextureAccess& access) {
     const unsigned dimensions = access.dimensions;
     if (access.by_index || view_.is_linear) return at_index(dimensions, access.by_index);
     if (!access.gathers && !(view_.is_filtered && view_.gives_floats())) {
-      std::array<std::int64_t, 3> texel = {};
+      std::array<std::int64_t, 3> texel = {0, 0, layer_};
       for (unsigned d = 0; d < dimensions; ++d) {
         texel[d] = nearest_texel(coordinate(d), view_.extents[d], view_.modes[d],
                                  view_.has_normalized_coordinates);
@@ -87,7 +97,7 @@ class Fetch {
   double coordinate(unsigned d) const { return slot_at<float>(x_, i_->u.list[1 + d])[lane_]; }
 
   std::optional<Texel> at_index(unsigned dimensions, bool by_index) {
-    std::array<std::int64_t, 3> texel = {};
+    std::array<std::int64_t, 3> texel = {0, 0, layer_};
     for (unsigned d = 0; d < dimensions; ++d) {
       const std::int64_t index =
           by_index ? std::int64_t{slot_at<std::int32_t>(x_, i_->u.list[1 + d])[lane_]}
@@ -116,7 +126,7 @@ class Fetch {
   std::optional<Texel> filter(const std::array<TexelPair, 3>& footprints, unsigned dimensions) {
     FilteredSum sum;
     for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
-      std::array<std::int64_t, 3> texel = {};
+      std::array<std::int64_t, 3> texel = {0, 0, layer_};
       double weight = 1;
       for (unsigned d = 0; d < dimensions; ++d) {
         const bool is_second = (corner >> d & 1) != 0;
@@ -136,10 +146,10 @@ class Fetch {
   std::optional<Texel> gather(const std::array<TexelPair, 3>& footprints, unsigned component) {
     const TexelPair& x = footprints[0];
     const TexelPair& y = footprints[1];
-    const std::array<std::array<std::int64_t, 3>, 4> corners = {{{x.first, y.second, 0},
-                                                                 {x.second, y.second, 0},
-                                                                 {x.second, y.first, 0},
-                                                                 {x.first, y.first, 0}}};
+    const std::array<std::array<std::int64_t, 3>, 4> corners = {{{x.first, y.second, layer_},
+                                                                 {x.second, y.second, layer_},
+                                                                 {x.second, y.first, layer_},
+                                                                 {x.first, y.first, layer_}}};
     Texel gathered;
     for (std::size_t k = 0; k < corners.size(); ++k) {
       const std::optional<Texel> texel = texel_of(corners[k]);
@@ -153,37 +163,42 @@ class Fetch {
   const Insn* i_;
   const int lane_;
   const TextureView& view_;
+  std::int64_t layer_ = 0;
 };
 
-// Where an access to a surface goes; nothing where it goes nowhere, and `outside` tells.
+// What the dimensions of a surface are counted in; the last one may be that of layers.
+struct SurfaceUnit {
+  const char* one;
+  const char* all;
+};
+constexpr SurfaceUnit kSurfaceUnits[] = {
+    {"byte", "bytes a row"}, {"row", "rows"}, {"slice", "slices"}, {"layer", "layers"}};
+
+// Where an access to a surface goes; nothing where it goes nowhere, after a fault unless such
+// accesses are dropped.
 std::optional<std::uint64_t> place_in(Exec* x, const Insn* i, int lane, const TextureView& view,
-                                      const SurfaceAccess& access, bool* outside) {
+                                      const SurfaceAccess& access) {
   const std::uint32_t bytes = access.bytes * access.elements;
   std::array<std::int64_t, 3> at = {};
-  *outside = false;
-  for (unsigned d = 0; d < access.dimensions; ++d) {
-    at[d] = slot_at<std::int32_t>(x, i->u.list[1 + d])[lane];
+  const unsigned count = access.dimensions + (access.has_layer ? 1 : 0);
+  for (unsigned k = 0; k < count; ++k) {
+    const bool is_layer = k == access.dimensions;
+    const unsigned d = is_layer ? 2 : k;
+    at[d] = slot_at<std::int32_t>(x, i->u.list[1 + k])[lane];
     const std::int64_t extent =
         d == 0 ? std::int64_t{view.extents[0]} * view.texel_bytes() : view.extents[d];
     const std::int64_t last = extent - (d == 0 ? bytes : 1);
     if (at[d] >= 0 && at[d] <= last) continue;
-    *outside = true;
+    if (access.mode == SurfaceMode::kZero) return std::nullopt;
     if (access.mode == SurfaceMode::kClamp && last >= 0) {
       at[d] = std::clamp<std::int64_t>(at[d], 0, last);
-    } else if (access.mode != SurfaceMode::kZero) {
-      fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kOutOfBounds,
-            fmt::format("accesses {} bytes of a surface at {} {}, where it has {} {}", bytes,
-                        d == 0   ? "byte"
-                        : d == 1 ? "row"
-                                 : "slice",
-                        at[d], extent,
-                        d == 0   ? "bytes a row"
-                        : d == 1 ? "rows"
-                                 : "slices"));
-      return std::nullopt;
-    } else {
-      return std::nullopt;
+      continue;
     }
+    const SurfaceUnit& unit = kSurfaceUnits[is_layer ? 3 : d];
+    fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kOutOfBounds,
+          fmt::format("accesses {} bytes of a surface at {} {}, where it has {} {}", bytes,
+                      unit.one, at[d], extent, unit.all));
+    return std::nullopt;
   }
   return view.address + static_cast<std::uint64_t>(at[2]) * view.slice +
          static_cast<std::uint64_t>(at[1]) * view.pitch + static_cast<std::uint64_t>(at[0]);
@@ -195,10 +210,9 @@ const Insn* each_surface_lane(Exec* x, const Insn* i, Body body) {
   Views views(x, i, true);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view = views.of(lane, access.dimensions);
+    const TextureView* view = views.of(lane, access.dimensions, access.has_layer);
     if (view == nullptr) return nullptr;
-    bool outside = false;
-    const auto place = place_in(x, i, lane, *view, access, &outside);
+    const auto place = place_in(x, i, lane, *view, access);
     if (!place && access.mode != SurfaceMode::kZero) return nullptr;
     if (!body(lane, access, place)) return nullptr;
   }
@@ -213,7 +227,7 @@ const Insn* query(Exec* x, const Insn* i, bool is_surface) {
   Views views(x, i, is_surface);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view = views.of(lane, 0);
+    const TextureView* view = views.of(lane);
     if (view == nullptr) return nullptr;
     const auto d = static_cast<std::size_t>(i->imm);
     const bool has_it = d < static_cast<std::size_t>(view->dimensions);
@@ -229,9 +243,9 @@ const Insn* op_texture(Exec* x, const Insn* i) {
   Views views(x, i, false);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view = views.of(lane, access.dimensions);
+    const TextureView* view = views.of(lane, access.dimensions, access.has_layer);
     if (view == nullptr) return nullptr;
-    const std::optional<Texel> texel = Fetch(x, i, lane, *view).run(access);
+    const std::optional<Texel> texel = Fetch(x, i, lane, *view, access).run(access);
     if (!texel) return nullptr;
     for (std::size_t k = 0; k < 4; ++k) slot_at<std::uint32_t>(x, i->r[k])[lane] = (*texel)[k];
   }

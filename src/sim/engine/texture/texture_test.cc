@@ -237,6 +237,48 @@ TEST_F(Textures, EachLaneMayHaveItsOwn) {
   for (std::size_t k = 0; k < 32; ++k) EXPECT_EQ(at(words, k), k % 2 == 0 ? 3.0f : 4.0f);
 }
 
+TEST_F(Textures, LayersAreChosenByNumber) {
+  TextureView view = floats(3);
+  view.dimensions = 2;
+  view.is_layered = true;
+  view.is_filtered = true;
+  const std::uint64_t handle = add(view);
+  const auto words = run(R"(
+  shr.u32 %r2, %r1, 3;
+  fma.rn.f32 %f6, %f1, 0f3E800000, 0f3FC00000;  // 1.5 + thread / 8
+  mov.f32 %f7, 0f40200000;
+  tex.a2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%r2, %f6, %f7, %f7}];
+  st.global.v4.f32 [%d1], {%f2, %f3, %f4, %f5};)",
+                         handle);
+  for (std::size_t k = 0; k < 32; ++k) {
+    const auto layer = std::min<std::size_t>(k / 8, kDepth - 1);
+    EXPECT_EQ(at(words, k), 1 + static_cast<float>(k) / 8 + 20 + 100 * static_cast<float>(layer));
+  }
+  view.is_surface = true;
+  const auto stored = run(R"(
+  and.b32 %r2, %r1, 1;
+  shl.b32 %r3, %r1, 1;
+  and.b32 %r3, %r3, 28;
+  sust.b.a2d.b32.trap [%d2, {%r2, %r3, %r2, %r2}], {%r1};
+  add.u32 %r4, %r2, 2;
+  suld.b.a2d.b32.zero %r5, [%d2, {%r4, %r3, %r2, %r2}];
+  suld.b.a2d.b32.clamp %r6, [%d2, {%r4, %r3, %r2, %r2}];
+  st.global.v2.u32 [%d1], {%r5, %r6};)",
+                          add(view));
+  // Layer 2 is there, layer 3 is not.
+  EXPECT_EQ(at(stored, 0), 200.0f);
+  EXPECT_EQ(stored[4], 0u);
+  EXPECT_EQ(std::bit_cast<float>(stored[5]), 210.0f);
+  EXPECT_TRUE(engine->take_findings().empty());
+  run("mov.u32 %r2, 3; sust.b.a2d.b32.trap [%d2, {%r2, %r2, %r2, %r2}], {%r1};", add(view),
+      CUDA_ERROR_LAUNCH_FAILED);
+  expect_finding(FindingKind::kOutOfBounds, "at layer 3, where it has 3 layers");
+  run("tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1, %f1}];", handle,
+      CUDA_ERROR_INVALID_HANDLE);
+  expect_finding(FindingKind::kBadTexture,
+                 "takes a texture of 2 dimensions with layers for one of 2");
+}
+
 TEST_F(Textures, SurfacesCountBytes) {
   TextureView view = floats(2);
   view.is_surface = true;
@@ -369,7 +411,6 @@ DONE:)",
 
 TEST_F(Textures, WhatIsNotThereIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"tex.a2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%r1, %f1, %f1, %f1}];", "geometry .a2d"},
       {"tex.cube.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1, %f1, %f1, %f1}];", "geometry .cube"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, %d2, {%f1, %f1}];", "a sampler apart"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [name, {%f1, %f1}];", "references"},
