@@ -116,6 +116,22 @@ class Gdb(unittest.TestCase):
         self.assertEqual(client.monitor("registers nothing"), "no such register here\n")
         self.assertIn("break FILE:LINE", client.monitor("help"))
 
+    def test_wrong_packets_are_answered(self):
+        self.start(CLIENTS / "faulty", "3")
+        client = self.connect()
+        for packet, answer in [("", ""), ("m", "E01"), ("mzz,1", "E01"), ("m0", "E01"), ("Hgzz", "OK"), ("Tffff", "E01"),
+                               ("T", "E01"), ("p", "x" * 16), ("z9,1,1", ""), ("Z", ""), ("Z0,,1", ""), ("vMustReplyEmpty", ""),
+                               ("qThreadExtraInfo,", "E01"), ("M0,1:00", ""), ("!", "")]:
+            with self.subTest(packet):
+                self.assertEqual(client.ask(packet), answer)
+        self.assertIn("break takes FILE:LINE", client.monitor("break here"))
+        self.assertIn("break FILE:LINE", client.monitor("nonsense"))
+        # Neither a long packet nor a wrong sum stops the program.
+        client.socket.sendall(b"$?#00")
+        self.assertEqual(client.socket.recv(1), b"-")
+        client.socket.sendall(b"$" + b"x" * 100000)
+        self.assertEqual(self.process.communicate(timeout=60)[0], "result 700\n")
+
     def test_a_warp_steps(self):
         self.start(CLIENTS / "faulty", "3")
         client = self.connect()
