@@ -183,6 +183,8 @@ Options exec_options() {
          &Raw::races, words("usual global")},
         {"--keep-going", "", "End a kernel that faults, and let the program go on as if it had not",
          &Raw::keep_going},
+        {"--gdb", "PORT",
+         "Wait at the first launch for GDB, which stops kernels at lines and findings", &Raw::gdb},
         {"--kernel-name", "REGEX", "Count only findings of kernels whose names match",
          &Raw::kernel},
         {"--suppressions", "FILE.toml", "Findings that are known and do not count",

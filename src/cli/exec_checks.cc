@@ -56,6 +56,7 @@ void require_no_simulation(const RawOptions& raw) {
   const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
                                                      {"--schedule", !raw.schedule.empty()},
                                                      {"--races", !raw.races.empty()},
+                                                     {"--gdb", !raw.gdb.empty()},
                                                      {"--keep-going", raw.keep_going}};
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
@@ -81,6 +82,12 @@ Command checked_exec(const RawOptions& raw) {
   command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
   command.settings.keep_going = raw.keep_going;
   if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
+  if (!raw.gdb.empty()) {
+    constexpr std::string_view kWanted = "a port from 1 to 65535";
+    const int port = parse_integer<int>("--gdb", raw.gdb, 1, kWanted);
+    if (port > 65535) refuse_value("--gdb", raw.gdb, kWanted);
+    command.settings.gdb_port = port;
+  }
   if (!raw.json_file.empty()) command.json_file = raw.json_file;
   if (!raw.log_file.empty()) command.log_file = raw.log_file;
   if (!raw.suppressions.empty()) command.suppressions = raw.suppressions;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,15 @@ std::uint64_t memory_of(const std::string& text) {
                 "BATON_EXEC_MEMORY takes a number of bytes, \"{}\" was given", text);
   }
   return bytes;
+}
+
+std::uint16_t port_of(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (code != std::errc{} || end != text.data() + text.size() || port == 0) {
+    throw error(ErrorCode::kInvalidInput, "BATON_EXEC_GDB takes a port, \"{}\" was given", text);
+  }
+  return port;
 }
 
 bool flag(const char* name) {
@@ -65,6 +75,9 @@ Options read_options() {
   if (flag("BATON_EXEC_GLOBAL_RACES")) settings.common.races = Races::kGlobal;
   settings.common.watch = driver::Simulator::Watch::kOn;
   settings.keep_going = flag("BATON_EXEC_KEEP_GOING");
+  if (const auto port = read_environment("BATON_EXEC_GDB")) {
+    settings.debugger = std::make_shared<sim::Debugger>(port_of(*port));
+  }
   if (const auto folder = read_environment("BATON_EXEC_REPORT")) options.report = *folder;
   return options;
 }

@@ -51,6 +51,7 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   if (settings.schedule) added["BATON_EXEC_SCHEDULE"] = to_string(*settings.schedule);
   if (settings.memory) added["BATON_EXEC_MEMORY"] = std::to_string(*settings.memory);
   if (settings.global_races) added["BATON_EXEC_GLOBAL_RACES"] = "1";
+  if (settings.gdb_port != 0) added["BATON_EXEC_GDB"] = std::to_string(settings.gdb_port);
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
   added["LD_LIBRARY_PATH"] = before(libraries, "LD_LIBRARY_PATH");
   added["LD_PRELOAD"] = before(libraries / kPreload, "LD_PRELOAD");

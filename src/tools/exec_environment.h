@@ -17,6 +17,7 @@ struct ExecSettings {
   std::optional<std::uint64_t> memory;  // bytes that the device reports
   bool global_races = false;
   bool keep_going = false;
+  int gdb_port = 0;  // where GDB connects; 0: nowhere
 };
 
 // The folder that holds libcuda.so.1, beside this program. Throws kNotFound with the places.

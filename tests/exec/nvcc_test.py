@@ -28,11 +28,11 @@ def built(name, *options):
 
 @unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
 class Nvcc(unittest.TestCase):
-    def exec(self, program, *words, **environment):
+    def exec(self, program, *words, arguments=(), **environment):
         report = pathlib.Path(FOLDER.name) / "report.json"
         kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
-        done = subprocess.run([BATON, "exec", "--json", report, *words, "--", program], capture_output=True, text=True,
-                              timeout=300, env={**kept, **environment})
+        done = subprocess.run([BATON, "exec", "--json", report, *words, "--", program, *arguments],
+                              capture_output=True, text=True, timeout=300, env={**kept, **environment})
         return done, json.loads(report.read_text())
 
     def check_right(self, program):
@@ -77,6 +77,44 @@ class Nvcc(unittest.TestCase):
         self.assertEqual(finding["kind"], "read_before_wait")
         self.assertRegex(finding["where"], r"early\.cu:9:")
         self.assertRegex(finding["message"], r"early\.cu:5:")
+
+    def test_kernels_allocate(self):
+        self.check_right(built("heap"))
+
+    def test_what_is_wrong_with_a_block_of_the_kernels_heap(self):
+        for how, kind, line, message in [
+            (1, "out_of_bounds", 75, "0 bytes past the end of a block of the kernels' heap (16 bytes"),
+            (2, "use_after_free", 77, "0 bytes inside a block of the kernels' heap (16 bytes"),
+            (3, "bad_free", 79, "the block was freed before"),
+            (4, "bad_free", 80, "free takes only what malloc or new of a kernel returned"),
+            (5, "uninitialized", 81, "4 bytes inside a block of the kernels' heap"),
+        ]:
+            with self.subTest(kind):
+                done, report = self.exec(built("heap"), arguments=[str(how)])
+                (finding,) = report["findings"]
+                self.assertEqual((finding["kind"], finding["kernel"]), (kind, "_Z4errsiPi"), done.stderr)
+                self.assertRegex(finding["where"], rf"heap\.cu:{line}:")
+                self.assertIn(message, finding["message"])
+
+    def test_threads_allocate_on_their_stacks(self):
+        for options in [(), ("-G",)]:
+            with self.subTest(options):
+                self.check_right(built("stack", *options))
+        done, report = self.exec(built("stack"), arguments=["beyond"])
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], done.stdout), ("out_of_bounds", "cudaErrorIllegalAddress\n"), done.stderr)
+        self.assertRegex(finding["where"], r"stack\.cu:32:")
+
+    def test_textures_and_surfaces(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_right(built("textures", *options))
+
+    def test_a_write_outside_of_a_surface(self):
+        done, report = self.exec(built("textures"), arguments=["outside"])
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], finding["thread"]), ("out_of_bounds", [1, 0, 0]), done.stderr)
+        self.assertIn("accesses 4 bytes of a surface at byte 148, where it has 148 bytes a row", finding["message"])
 
     def test_a_stripped_program_is_told_the_flag(self):
         stripped = pathlib.Path(FOLDER.name) / "stripped"

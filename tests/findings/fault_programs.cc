@@ -58,8 +58,9 @@ std::vector<Program> fault_programs() {
       {"waits_at_nothing", {"bad_mbarrier"}, [](B& b) { b.launch("waits_at_nothing"); }},
       {"copies_odd_bytes", {"bad_copy"}, [](B& b) { b.launch("copies_odd_bytes", b.y, b.x, 20u); }},
       {"fetches_texture",
-       {"unsupported_instruction"},
+       {"bad_texture"},
        [](B& b) { b.launch("fetches_texture", b.y, DevicePointer<void>{1}); }},
+      {"adds_as_video", {"unsupported_instruction"}, [](B& b) { b.launch("adds_as_video", b.y); }},
       {"reduces_part_of_a_chunk", {"unsupported"}, reduce_by_map},
       {"launches_without_memory", {"launch_failed"}, launch_without_memory, {}, "sim:tiny"},
   };

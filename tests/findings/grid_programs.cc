@@ -57,6 +57,7 @@ std::vector<Program> grid_programs() {
                              "swaps_by_warp_barrier",
                              "swaps_by_block_fence",
                              "uses_one_buffer",
+                             "writes_one_block_of_the_heap",
                              "waits_at_other_barriers",
                              "arrives_before_it_writes",
                              "one_warp_writes_for_all",
@@ -100,6 +101,9 @@ std::vector<Program> grid_programs() {
     programs.push_back(program(kernel, race, in_clusters()));
   }
   programs.push_back(program("meets_by_groups_once_too_little", race, together()));
+  // Where the block is freed first, the others find that.
+  programs.push_back(program("frees_what_others_read", race));
+  programs.back().instead = "use_after_free";
   return programs;
 }
 

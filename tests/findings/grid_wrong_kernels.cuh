@@ -1,6 +1,26 @@
 // Wrong kernels: warps and blocks of a grid that nothing orders in global memory.
 
 // --- Warps of a block ---
+__shared__ float* common_block;
+__device__ void allocate_common(const float* x) {
+  common_block = static_cast<float*>(malloc(sizeof(float)));
+  *common_block = x[0];
+}
+KERNEL(frees_what_others_read) {
+  INDEX;
+  if (t == 0) allocate_common(x);
+  __syncthreads();
+  y[i] = *common_block;
+  if (t == 0) free(common_block);  // and no barrier before
+}
+KERNEL(writes_one_block_of_the_heap) {
+  INDEX;
+  if (t == 0) allocate_common(x);
+  __syncthreads();
+  *common_block = static_cast<float>(t);
+  __syncthreads();
+  y[i] = *common_block;
+}
 KERNEL(swaps_without_barrier) { INDEX; s[i] = x[i] + 1; y[i] = s[i ^ 32]; }
 KERNEL(swaps_by_warp_barrier) { INDEX; s[i] = x[i] + 1; __syncwarp(); y[i] = s[i ^ 32]; }
 KERNEL(swaps_by_block_fence) { INDEX; s[i] = x[i] + 1; __threadfence(); y[i] = s[i ^ 32]; }

@@ -1374,6 +1374,57 @@ KERNEL fetches_texture(float* y, cudaTextureObject_t texture) {
   INDEX;
   y[i] = tex1Dfetch<float>(texture, t);
 }
+KERNEL adds_as_video(float* y) {
+  INDEX;
+  int sum;
+  asm volatile("vadd.s32.s32.s32 %0, %1, %2;" : "=r"(sum) : "r"(t), "r"(i));
+  y[i] = static_cast<float>(sum);
+}
+
+// --- Memory that kernels allocate ---
+__device__ float* block_of(const float* x, int count) {
+  float* block = static_cast<float*>(malloc(count * sizeof(float)));
+  for (int k = 0; k < count; ++k) block[k] = x[k];
+  return block;
+}
+KERNEL frees_twice(float* y, const float* x) {
+  INDEX;
+  float* block = block_of(x, 4);
+  y[i] = block[t % 4];
+  free(block);
+  free(block);
+}
+KERNEL frees_memory_of_the_host(float* y) {
+  INDEX;
+  free(y);
+}
+KERNEL reads_past_its_block(float* y, const float* x) {
+  INDEX;
+  float* block = block_of(x, 4);
+  y[i] = block[t % 4 + 1];
+  free(block);
+}
+KERNEL reads_its_block_once_freed(float* y, const float* x) {
+  INDEX;
+  volatile float* block = block_of(x, 4);
+  free(const_cast<float*>(block));
+  y[i] = block[t % 4];
+}
+KERNEL allocates_and_frees(float* y, const float* x) {
+  INDEX;
+  float* block = block_of(x, 4);
+  y[i] = block[t % 4];
+  free(block);
+}
+__shared__ float* common_block;
+KERNEL shares_a_block(float* y, const float* x) {
+  INDEX;
+  if (t == 0) common_block = block_of(x, 4);
+  __syncthreads();
+  y[i] = common_block[t % 4];
+  __syncthreads();
+  if (t == 0) free(common_block);
+}
 struct alignas(128) Map {
   char bytes[128];
 };

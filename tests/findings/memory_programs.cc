@@ -40,6 +40,12 @@ std::vector<Program> memory_programs() {
       {"reads_freed", {"use_after_free"}, use_freed("produce", false)},
       {"writes_freed", {"use_after_free"}, use_freed("produce", true)},
       {"waits_then_reads_freed", {"use_after_free"}, use_freed("consume", false)},
+      {"frees_twice", {"bad_free"}, run("frees_twice")},
+      {"frees_memory_of_the_host",
+       {"bad_free"},
+       [](B& b) { b.launch("frees_memory_of_the_host", b.y); }},
+      {"reads_past_its_block", {"out_of_bounds"}, run("reads_past_its_block")},
+      {"reads_its_block_once_freed", {"use_after_free"}, run("reads_its_block_once_freed")},
   };
 }
 

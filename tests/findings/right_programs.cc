@@ -45,6 +45,8 @@ std::vector<Program> right_programs() {
   const auto add = [&](const char* name, std::function<void(Bench&)> run) {
     programs.push_back({name, {}, std::move(run)});
   };
+  add("allocates_and_frees", alone("allocates_and_frees"));
+  add("shares_a_block", alone("shares_a_block"));
 
   // --- Dependent launches ---
   add("waits", after("produce", "consume"));

@@ -1,6 +1,7 @@
 #pragma once
 
-// The functions that libcudart.so.13 exports, as CUDA's own header declares them.
+// The functions that libcudart.so.13 exports, as CUDA's own header declares them, the old ones too.
+#define CUDA_ENABLE_DEPRECATED
 #pragma GCC visibility push(default)
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>

@@ -2,6 +2,7 @@
 
 #include "shim/cudart/copy.h"
 
+#include "shim/cudart/channel.h"
 #include "shim/cudart/fat_binaries.h"
 #include "shim/cudart/thread_state.h"
 
@@ -15,6 +16,10 @@ bool is_device_memory(const void* pointer) {
   return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE;
 }
 
+CUarray driver_array(const ArrayPart& part) {
+  return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(part.array));
+}
+
 bool is_of_device(const void* pointer, cudaMemcpyKind kind, bool by_kind) {
   return kind == cudaMemcpyDefault ? is_device_memory(pointer) : by_kind;
 }
@@ -26,8 +31,10 @@ cudaError_t params_of(const RowCopy& copy, CUDA_MEMCPY3D* params) {
     return cudaErrorInvalidMemcpyDirection;
   }
   const bool is_pitched = copy.extent.height > 1 || copy.extent.depth > 1;
-  if (is_pitched &&
-      (copy.target.pitch < copy.extent.width || copy.source.pitch < copy.extent.width)) {
+  const auto is_narrow = [&](const cudaPitchedPtr& side, const ArrayPart& array) {
+    return is_pitched && array.array == nullptr && side.pitch < copy.extent.width;
+  };
+  if (is_narrow(copy.target, copy.target_array) || is_narrow(copy.source, copy.source_array)) {
     return cudaErrorInvalidPitchValue;
   }
   *params = {};
@@ -42,14 +49,26 @@ cudaError_t params_of(const RowCopy& copy, CUDA_MEMCPY3D* params) {
       copy.kind == cudaMemcpyHostToDevice || copy.kind == cudaMemcpyDeviceToDevice;
   const bool from_device =
       copy.kind == cudaMemcpyDeviceToHost || copy.kind == cudaMemcpyDeviceToDevice;
-  if (is_of_device(copy.target.ptr, copy.kind, to_device)) {
+  if (copy.target_array.array != nullptr) {
+    params->dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    params->dstArray = driver_array(copy.target_array);
+    params->dstXInBytes = copy.target_array.x;
+    params->dstY = copy.target_array.y;
+    params->dstZ = copy.target_array.z;
+  } else if (is_of_device(copy.target.ptr, copy.kind, to_device)) {
     params->dstMemoryType = CU_MEMORYTYPE_DEVICE;
     params->dstDevice = reinterpret_cast<CUdeviceptr>(copy.target.ptr);
   } else {
     params->dstMemoryType = CU_MEMORYTYPE_HOST;
     params->dstHost = copy.target.ptr;
   }
-  if (is_of_device(copy.source.ptr, copy.kind, from_device)) {
+  if (copy.source_array.array != nullptr) {
+    params->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    params->srcArray = driver_array(copy.source_array);
+    params->srcXInBytes = copy.source_array.x;
+    params->srcY = copy.source_array.y;
+    params->srcZ = copy.source_array.z;
+  } else if (is_of_device(copy.source.ptr, copy.kind, from_device)) {
     params->srcMemoryType = CU_MEMORYTYPE_DEVICE;
     params->srcDevice = reinterpret_cast<CUdeviceptr>(copy.source.ptr);
   } else {
@@ -68,34 +87,47 @@ RowCopy flat_copy(void* target, const void* source, size_t bytes, cudaMemcpyKind
   return copy;
 }
 
-RowCopy row_copy(const cudaMemcpy3DParms& params) {
-  const auto moved = [](cudaPitchedPtr side, const cudaPos& by) {
-    side.ptr =
-        static_cast<char*>(side.ptr) + by.x + by.y * side.pitch + by.z * side.pitch * side.ysize;
-    return side;
+// Positions in an array count its texels, and so does the width of a copy that has an array.
+cudaError_t row_copy(const cudaMemcpy3DParms& params, RowCopy* copy) {
+  *copy = {};
+  copy->extent = params.extent;
+  copy->kind = params.kind;
+  size_t texel = 0;
+  const auto set = [&](cudaArray_t array, const cudaPos& at, cudaPitchedPtr linear, ArrayPart* part,
+                       cudaPitchedPtr* side) {
+    if (array == nullptr) {
+      linear.ptr = static_cast<char*>(linear.ptr) + at.x + at.y * linear.pitch +
+                   at.z * linear.pitch * linear.ysize;
+      *side = linear;
+      return cudaSuccess;
+    }
+    if (linear.ptr != nullptr) return cudaErrorInvalidValue;
+    size_t bytes = 0;
+    if (const cudaError_t error = texel_bytes(array, &bytes)) return error;
+    if (texel != 0 && texel != bytes) return cudaErrorInvalidValue;
+    texel = bytes;
+    *part = {array, at.x * bytes, at.y, at.z};
+    return cudaSuccess;
   };
-  RowCopy copy;
-  copy.target = moved(params.dstPtr, params.dstPos);
-  copy.source = moved(params.srcPtr, params.srcPos);
-  copy.extent = params.extent;
-  copy.kind = params.kind;
-  return copy;
+  if (const cudaError_t error =
+          set(params.dstArray, params.dstPos, params.dstPtr, &copy->target_array, &copy->target)) {
+    return error;
+  }
+  if (const cudaError_t error =
+          set(params.srcArray, params.srcPos, params.srcPtr, &copy->source_array, &copy->source)) {
+    return error;
+  }
+  if (texel != 0) copy->extent.width *= texel;
+  return cudaSuccess;
 }
 
-}  // namespace baton::cudart
-
 namespace {
-
-using baton::cudart::answer;
-using baton::cudart::FatBinaries;
-using baton::cudart::flat_copy;
-using baton::cudart::params_of;
-using baton::cudart::RowCopy;
-using baton::cudart::stream_of;
 
 bool is_empty(const RowCopy& copy) {
   return copy.extent.width == 0 || copy.extent.height == 0 || copy.extent.depth == 0;
 }
+
+}  // namespace
 
 cudaError_t submit(const RowCopy& copy, cudaStream_t stream) {
   BATON_RUNTIME_BEGIN();
@@ -112,6 +144,18 @@ cudaError_t submit_and_wait(const RowCopy& copy) {
   return answer(cuStreamSynchronize(stream_of(nullptr)));
 }
 
+}  // namespace baton::cudart
+
+namespace {
+
+using baton::cudart::answer;
+using baton::cudart::FatBinaries;
+using baton::cudart::flat_copy;
+using baton::cudart::RowCopy;
+using baton::cudart::stream_of;
+using baton::cudart::submit;
+using baton::cudart::submit_and_wait;
+
 RowCopy rows(void* target, size_t target_pitch, const void* source, size_t source_pitch,
              size_t width, size_t height, cudaMemcpyKind kind) {
   RowCopy copy;
@@ -122,12 +166,9 @@ RowCopy rows(void* target, size_t target_pitch, const void* source, size_t sourc
   return copy;
 }
 
-// Arrays are not simulated.
 cudaError_t cube(const cudaMemcpy3DParms* params, RowCopy* copy) {
   if (params == nullptr) return cudaErrorInvalidValue;
-  if (params->srcArray != nullptr || params->dstArray != nullptr) return cudaErrorNotSupported;
-  *copy = baton::cudart::row_copy(*params);
-  return cudaSuccess;
+  return baton::cudart::row_copy(*params, copy);
 }
 
 // The part of a variable that a copy names.
@@ -197,12 +238,14 @@ cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* sou
 }
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params) {
+  BATON_RUNTIME_BEGIN();
   RowCopy copy;
   if (const cudaError_t error = cube(params, &copy)) return answer(error);
   return submit_and_wait(copy);
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
   RowCopy copy;
   if (const cudaError_t error = cube(params, &copy)) return answer(error);
   return submit(copy, stream);

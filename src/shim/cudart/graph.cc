@@ -71,10 +71,9 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaMemcpy3DParms* given) {
   BATON_RUNTIME_BEGIN();
   if (given == nullptr) return answer(cudaErrorInvalidValue);
-  if (given->srcArray != nullptr || given->dstArray != nullptr) {
-    return answer(cudaErrorNotSupported);
-  }
-  return add_copy(node, graph, after, count, baton::cudart::row_copy(*given));
+  RowCopy copy;
+  if (const cudaError_t error = baton::cudart::row_copy(*given, &copy)) return answer(error);
+  return add_copy(node, graph, after, count, copy);
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,

@@ -122,11 +122,15 @@ CUresult CtxGetLimit(size_t* value, CUlimit limit) {
   return CUDA_SUCCESS;
 }
 
-// Kept and given back. The simulated GPU has stacks of any depth, so that none of them is reached.
+// The heap's is kept to. The others are only given back: the simulated GPU has stacks of any depth.
 CUresult CtxSetLimit(CUlimit limit, size_t value) {
   SimDevice& device = context_device(nullptr);
   const auto index = static_cast<std::size_t>(limit);
   require(index < CU_LIMIT_SHMEM_SIZE, CUDA_ERROR_UNSUPPORTED_LIMIT);
+  if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) {
+    require(device.set_heap_limit(value), CUDA_ERROR_INVALID_VALUE);
+    return CUDA_SUCCESS;
+  }
   device.change_settings([&](ContextSettings& settings) { settings.limits[index] = value; });
   return CUDA_SUCCESS;
 }

@@ -24,7 +24,7 @@ struct PitchedCopy {
   std::uint64_t slices = 1;
 };
 
-// Throws Refusal for arrays, which are not simulated, and for null.
+// Throws Refusal for null, for parts that an array does not have, and for other kinds of memory.
 PitchedCopy pitched(const CUDA_MEMCPY3D* params);
 
 // Finds the memory of both sides, whether each is pageable, and checks that all of it is there.

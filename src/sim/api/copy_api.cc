@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "sim/api/api.h"
+#include "sim/api/array.h"
 #include "sim/api/copy.h"
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
@@ -36,39 +37,61 @@ CopySide side_of(const PitchedCopy& copy, const PitchedSide& side, bool* pageabl
   return place;
 }
 
-// Arrays are not simulated.
-PitchedSide pitched_side(CUmemorytype type, CUdeviceptr device, const void* host,
-                         std::uint64_t pitch, std::uint64_t height) {
+// One side as a caller describes it: an array's part, or linear memory with so many bytes from one
+// row, and so many rows from one slice, to the next.
+struct GivenSide {
+  CUmemorytype type;
+  CUdeviceptr device;
+  const void* host;
+  std::uint64_t pitch, height;
+  ArrayPlace place;
+};
+
+PitchedSide pitched_side(const GivenSide& given) {
+  if (given.type == CU_MEMORYTYPE_ARRAY) return side_of_array(given.place);
   PitchedSide side;
-  side.pitch = pitch;
-  side.slice = pitch * height;
-  switch (type) {
+  side.pitch = given.pitch;
+  side.slice = given.pitch * given.height;
+  switch (given.type) {
     case CU_MEMORYTYPE_HOST:
       side.is_host = true;
-      side.address = reinterpret_cast<std::uintptr_t>(host);
-      return side;
+      side.address = reinterpret_cast<std::uintptr_t>(given.host);
+      break;
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED:
-      side.address = device;
-      return side;
+      side.address = given.device;
+      break;
     default:
-      throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
+      throw Refusal(CUDA_ERROR_INVALID_VALUE);
   }
+  const ArrayPlace& at = given.place;
+  side.address += at.x + at.y * side.pitch + at.z * side.slice;
+  return side;
 }
 
-PitchedCopy pitched(const CUDA_MEMCPY2D* params) {
+// A copy of two dimensions is one of a single slice.
+PitchedCopy pitched_plane(const CUDA_MEMCPY2D* params) {
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
   const CUDA_MEMCPY2D& p = *params;
-  PitchedCopy copy;
-  copy.bytes = p.WidthInBytes;
-  copy.rows = p.Height;
-  copy.target = pitched_side(p.dstMemoryType, p.dstDevice, p.dstHost,
-                             p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes, p.Height);
-  copy.source = pitched_side(p.srcMemoryType, p.srcDevice, p.srcHost,
-                             p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes, p.Height);
-  copy.target.address += p.dstXInBytes + p.dstY * copy.target.pitch;
-  copy.source.address += p.srcXInBytes + p.srcY * copy.source.pitch;
-  return copy;
+  CUDA_MEMCPY3D same{};
+  same.WidthInBytes = p.WidthInBytes;
+  same.Height = p.Height;
+  same.Depth = 1;
+  same.dstMemoryType = p.dstMemoryType;
+  same.dstDevice = p.dstDevice;
+  same.dstHost = p.dstHost;
+  same.dstArray = p.dstArray;
+  same.dstPitch = p.dstPitch;
+  same.dstXInBytes = p.dstXInBytes;
+  same.dstY = p.dstY;
+  same.srcMemoryType = p.srcMemoryType;
+  same.srcDevice = p.srcDevice;
+  same.srcHost = p.srcHost;
+  same.srcArray = p.srcArray;
+  same.srcPitch = p.srcPitch;
+  same.srcXInBytes = p.srcXInBytes;
+  same.srcY = p.srcY;
+  return pitched(&same);
 }
 
 CUresult copy_all(CUdeviceptr target, CUdeviceptr source, std::uint64_t bytes, CUstream stream,
@@ -106,14 +129,20 @@ PitchedCopy pitched(const CUDA_MEMCPY3D* params) {
   copy.bytes = p.WidthInBytes;
   copy.rows = p.Height;
   copy.slices = p.Depth;
-  copy.target = pitched_side(p.dstMemoryType, p.dstDevice, p.dstHost,
-                             p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes,
-                             p.dstHeight != 0 ? p.dstHeight : p.Height);
-  copy.source = pitched_side(p.srcMemoryType, p.srcDevice, p.srcHost,
-                             p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes,
-                             p.srcHeight != 0 ? p.srcHeight : p.Height);
-  copy.target.address += p.dstXInBytes + p.dstY * copy.target.pitch + p.dstZ * copy.target.slice;
-  copy.source.address += p.srcXInBytes + p.srcY * copy.source.pitch + p.srcZ * copy.source.slice;
+  copy.target = pitched_side(
+      {p.dstMemoryType,
+       p.dstDevice,
+       p.dstHost,
+       p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes,
+       p.dstHeight != 0 ? p.dstHeight : p.Height,
+       {p.dstArray, p.dstXInBytes, p.dstY, p.dstZ, p.WidthInBytes, p.Height, p.Depth}});
+  copy.source = pitched_side(
+      {p.srcMemoryType,
+       p.srcDevice,
+       p.srcHost,
+       p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes,
+       p.srcHeight != 0 ? p.srcHeight : p.Height,
+       {p.srcArray, p.srcXInBytes, p.srcY, p.srcZ, p.WidthInBytes, p.Height, p.Depth}});
   return copy;
 }
 
@@ -185,7 +214,7 @@ CUresult MemcpyPeerAsync(CUdeviceptr target, CUcontext, CUdeviceptr source, CUco
 }
 
 CUresult Memcpy2D(const CUDA_MEMCPY2D* params) {
-  return submit_pitched(pitched(params), nullptr, Waiting::kAlways);
+  return submit_pitched(pitched_plane(params), nullptr, Waiting::kAlways);
 }
 
 CUresult Memcpy2DUnaligned(const CUDA_MEMCPY2D* params) {
@@ -193,7 +222,7 @@ CUresult Memcpy2DUnaligned(const CUDA_MEMCPY2D* params) {
 }
 
 CUresult Memcpy2DAsync(const CUDA_MEMCPY2D* params, CUstream stream) {
-  return submit_pitched(pitched(params), stream, Waiting::kAsNeeded);
+  return submit_pitched(pitched_plane(params), stream, Waiting::kAsNeeded);
 }
 
 CUresult Memcpy3D(const CUDA_MEMCPY3D* params) {

@@ -21,7 +21,8 @@ bool set_condition(int ordinal, std::uint64_t handle, std::uint32_t value) {
   return true;
 }
 
-EngineConfig engine_config(int ordinal, const Profile& profile) {
+EngineConfig engine_config(int ordinal, const Profile& profile,
+                           std::shared_ptr<const TextureTable> textures) {
   EngineConfig config;
   config.set_condition = [ordinal](std::uint64_t handle, std::uint32_t value) {
     return set_condition(ordinal, handle, value);
@@ -30,6 +31,8 @@ EngineConfig engine_config(int ordinal, const Profile& profile) {
   config.sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
   config.watch_shared = true;
+  config.debugger = settings().debugger;
+  config.textures = std::move(textures);
   return config;
 }
 
@@ -66,7 +69,8 @@ Context::Context(int ordinal, const Profile& profile)
     : ordinal_(ordinal),
       profile_(profile),
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
-      engine_(engine_config(ordinal, profile), heap_->memory()),
+      textures_(std::make_shared<TextureTable>()),
+      engine_(engine_config(ordinal, profile, textures_), heap_->memory()),
       queue_(engine_) {
   const driver::Simulator::Options& common = settings().common;
   if (common.watch == driver::Simulator::Watch::kOn || common.races == Races::kGlobal) {

@@ -12,6 +12,7 @@
 #include "sim/device/heap.h"
 #include "sim/device/library.h"
 #include "sim/device/profile.h"
+#include "sim/engine/texture/texture.h"
 #include "sim/graph/graph.h"
 #include "sim/queue/event.h"
 #include "sim/queue/queue.h"
@@ -31,6 +32,8 @@ class Context : public std::enable_shared_from_this<Context> {
   int ordinal() const { return ordinal_; }
   const Profile& profile() const { return profile_; }
   const std::shared_ptr<DeviceHeap>& heap() const { return heap_; }
+  // What the handles of textures and surfaces stand for in its kernels.
+  TextureTable& textures() { return *textures_; }
   DeviceQueue& queue() { return queue_; }
   CUresult error() const { return queue_.error(); }
 
@@ -91,6 +94,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const int ordinal_;
   const Profile& profile_;
   const std::shared_ptr<DeviceHeap> heap_;
+  const std::shared_ptr<TextureTable> textures_;
   Engine engine_;
   DeviceQueue queue_;
 

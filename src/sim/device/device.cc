@@ -7,6 +7,8 @@
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 #include "sim/engine/memory/address.h"
+#include "sim/engine/memory/kernel_heap.h"
+#include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
 namespace {
@@ -61,6 +63,10 @@ const Context* context_of(const SimFunction& function) {
   return function.context().get();
 }
 
+KernelHeap& heap_of_kernels(Context& context) {
+  return context.heap()->memory().impl().heap();
+}
+
 }  // namespace
 
 std::span<SimDevice* const> SimDevice::all() {
@@ -94,6 +100,7 @@ void SimDevice::retain() {
   if (references_ == 0) {
     auto context = std::make_shared<Context>(ordinal_, profile_);
     std::lock_guard lock(mutex_);
+    heap_of_kernels(*context).set_limit(settings_.limits[CU_LIMIT_MALLOC_HEAP_SIZE]);
     context_ = std::move(context);
     ++number_;
   }
@@ -145,6 +152,13 @@ ContextSettings SimDevice::settings() const {
   return settings_;
 }
 
+bool SimDevice::set_heap_limit(std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (context_ != nullptr && !heap_of_kernels(*context_).set_limit(bytes)) return false;
+  settings_.limits[CU_LIMIT_MALLOC_HEAP_SIZE] = bytes;
+  return true;
+}
+
 // Under `retain_mutex_`.
 void SimDevice::end_context() {
   std::shared_ptr<Context> last = context();
@@ -159,6 +173,9 @@ void SimDevice::end_context() {
   Objects::instance().streams.remove_if(is_of_last);
   Objects::instance().events.remove_if(is_of_last);
   Objects::instance().functions.remove_if(is_of_last);
+  const auto is_in_last = [&](const auto& object) { return object.heap == last->heap(); };
+  Objects::instance().arrays.remove_if(is_in_last);
+  Objects::instance().textures.remove_if(is_in_last);
   HostMemory::instance().free_all(ordinal_);
 }
 

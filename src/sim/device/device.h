@@ -61,6 +61,9 @@ class SimDevice {
     change(settings_);
   }
 
+  // Sets CU_LIMIT_MALLOC_HEAP_SIZE. False where a kernel that allocates was launched before.
+  bool set_heap_limit(std::size_t bytes);
+
   // At the exit of the process: the thread stops, and all else stays as it is.
   void abandon();
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/device/host_memory.h"
+#include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
 
@@ -63,6 +64,7 @@ void DeviceHeap::keep(std::uint64_t address) {
 bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
   std::uint64_t base = 0;
   std::uint64_t size = 0;
+  if (memory_.impl().is_in_heap(address)) return false;
   if (!memory_.range(address, &base, &size)) return false;
   if (bytes > size - (address - base)) return false;
   std::lock_guard lock(mutex_);

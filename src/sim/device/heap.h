@@ -38,7 +38,7 @@ class DeviceHeap {
   void keep(std::uint64_t address);
 
   // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
-  // module's.
+  // module's. What kernels allocate is theirs alone.
   bool holds(std::uint64_t address, std::uint64_t bytes) const;
   // The user's allocation around an address.
   std::optional<Allocation> find(std::uint64_t address) const;

@@ -4,10 +4,12 @@
 #include <unordered_map>
 
 #include "sim/api/handles.h"
+#include "sim/device/array.h"
 #include "sim/device/green.h"
 #include "sim/device/library.h"
 #include "sim/device/link_state.h"
 #include "sim/device/pool.h"
+#include "sim/device/texture_object.h"
 #include "sim/graph/condition.h"
 #include "sim/graph/graph.h"
 #include "sim/queue/event.h"
@@ -40,6 +42,8 @@ struct Objects {
   HandleTable<CUlinkState, LinkState> links{0x5b};
   HandleTable<CUgreenCtx, const GreenContext> greens{0x5c};
   HandleTable<CUdevResourceDesc, const SmResource> sm_resources{0x5d};
+  HandleTable<CUarray, const SimArray> arrays{0x5e};
+  HandleTable<TextureHandle, const TextureObject> textures{0x5f};
 };
 
 }  // namespace baton::sim

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "driver/simulator.h"
+#include "sim/engine/debug/debugger.h"
 
 namespace baton::sim {
 
@@ -17,6 +19,8 @@ struct Settings {
   driver::Simulator::Options common;  // for work in no session
   // A kernel that faults ends alone: its context goes on without an error.
   bool keep_going = false;
+  // Stops kernels for whoever debugs them; null: nobody does.
+  std::shared_ptr<Debugger> debugger;
   // Takes each finding of work in no session when it is first seen, in the device's thread; null:
   // nobody. It must not call the driver.
   void (*first_seen)(const driver::Finding& finding) = nullptr;

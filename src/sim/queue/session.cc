@@ -44,6 +44,7 @@ Schedule Sessions::schedule() const {
 NotesPtr Sessions::common_notes(std::shared_ptr<FirstFault> fault) {
   auto notes = std::make_shared<Notes>(settings().common, std::move(fault));
   notes->findings.show_new(settings().first_seen);
+  notes->findings.tell(settings().debugger);
   return notes;
 }
 

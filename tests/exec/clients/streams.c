@@ -96,8 +96,8 @@ static void addresses(void) {
   CHECK(cuGetProcAddress("cuLaunchKernelEx", &function, 11000, 0, &status));
   EXPECT(status == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   /* One that is not simulated is there, and says so. */
-  const PFN_cuTexObjectDestroy_v5000 missing =
-      (PFN_cuTexObjectDestroy_v5000)found("cuTexObjectDestroy", 13000, 0);
+  const PFN_cuMipmappedArrayDestroy_v5000 missing =
+      (PFN_cuMipmappedArrayDestroy_v5000)found("cuMipmappedArrayDestroy", 13000, 0);
   EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, missing(0));
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/lower/frame.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/memory/span_access.h"
@@ -44,6 +45,12 @@ SpaceAddress resolve(Space space, std::uint64_t address) {
     default:
       return {Space::kGlobal, address, false};
   }
+}
+
+std::uint32_t local_size(const CheckedAccess& a) {
+  const Warp& warp = *a.x->warp;
+  const CallFrame& frame = warp.frames[warp.fragments[warp.current].frame];
+  return frame.stack_ends == nullptr ? a.x->local_size : stack_end(frame, a.lane);
 }
 
 bool misaligned(const CheckedAccess& a, const SpaceAddress& place) {
@@ -90,7 +97,7 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
     return;
   }
   const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
-                             : place.space == Space::kLocal ? a.x->local_size
+                             : place.space == Space::kLocal ? local_size(a)
                                                             : a.x->params.size;
   fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, FindingKind::kOutOfBounds,
         fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes{}", a.verb, a.bytes,
@@ -179,7 +186,7 @@ const Region* region_of(const CheckedAccess& a, const SpaceAddress& place, Regio
   } else if (place.space == Space::kParam) {
     region = &a.x->params;
   } else {
-    region = a.x->grid->snapshot->find(place.address);
+    region = a.x->grid->region_at(place.address, remote);
   }
   const std::uint64_t offset = region == nullptr ? 0 : place.address - region->base;
   if (region == nullptr || offset > region->size || region->size - offset < a.bytes) {

@@ -31,6 +31,8 @@ struct CheckedAccess {
   std::uint32_t aligned;  // what the address must be a multiple of
 };
 
+// Bytes of local memory that the access's lane has.
+std::uint32_t local_size(const CheckedAccess& a);
 // True after a fault.
 bool misaligned(const CheckedAccess& a, const SpaceAddress& place);
 // Records that the place is not in any memory.

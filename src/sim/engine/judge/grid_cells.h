@@ -45,12 +45,16 @@ class GridToucher {
   bool is_same_warp(const GridToucher& other) const {
     return cluster_ == other.cluster_ && warp() == other.warp();
   }
-  // Whether they are of two lanes of one warp, by two instructions that nothing orders.
-  bool is_of_other_lane(const GridToucher& other) const {
+  // Whether they are of two lanes of one warp, by two instructions that nothing orders. Both
+  // touched the same `bytes`.
+  bool is_of_other_lane(const GridToucher& other, std::uint32_t bytes) const {
     return other.is_any() && segment_ == other.segment_ && is_same_warp(other) &&
            insn() != other.insn() && shift() != kManyLanes && other.shift() != kManyLanes &&
-           (lane() != other.lane() || shift() != other.shift());
+           (lane() != other.lane() ||
+            (shift() != other.shift() && !(is_one_lane(bytes) && other.is_one_lane(bytes))));
   }
+  // Whether so many bytes are all this lane's.
+  bool is_one_lane(std::uint32_t bytes) const { return bytes >> shift() <= 1; }
   // What this lane and another one of its warp access by one instruction is of many lanes.
   GridToucher beside(const GridToucher& other) const {
     GridToucher both = *this;

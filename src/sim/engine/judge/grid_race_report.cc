@@ -48,7 +48,8 @@ const char* advice_on_race(const GridToucher& a, const GridToucher& b, const Thr
            "one "
            "behind that wait";
   }
-  if (a.is_of_other_lane(b)) return "there is no __syncwarp() of the two lanes between them";
+  if (a.is_of_other_lane(b, GridCells::kSector))
+    return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;
   if (a.strength() != kWeak && b.strength() != kWeak) {
     if (a.shift() != b.shift() && mine.block == theirs.block) {
@@ -121,17 +122,18 @@ const char* GridRaces::advice_of(Cause cause) {
     case Cause::kProxyFence:
       return "no fence.proxy.async comes between the two: execute one behind the write";
     case Cause::kNonCoherent:
-      return "a non-coherent load (__ldg, or const __restrict__) may miss that, whatever orders "
-             "the "
-             "two: load it in the ordinary way";
+      return "a non-coherent load (__ldg, const __restrict__, a texture or a surface) may miss "
+             "that, "
+             "whatever orders the two: load it in the ordinary way, or in a later launch";
   }
   return "";
 }
 
 void GridRaces::report_held(GridState& grid) {
-  for (auto& [key, held] : held_) {
+  for (const auto& [key, held] : held_) {
     if (updated_later_.contains(held.read)) continue;
-    grid.logged.add(*grid.log, key, held.finding.count, [&] { return held.finding; });
+    const driver::Finding& finding = held.finding;
+    grid.logged.add(*grid.log, key, finding.count, [&finding] { return finding; });
   }
   held_.clear();
 }

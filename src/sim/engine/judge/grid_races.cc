@@ -124,8 +124,8 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  const bool may_miss_lanes =
-      me.is_of_other_lane(cell.write) || (run.writes && me.is_of_other_lane(cell.read));
+  const bool may_miss_lanes = me.is_of_other_lane(cell.write, bytes) ||
+                              (run.writes && me.is_of_other_lane(cell.read, bytes));
   if (run.access.is_noncoherent && cell.write.is_any()) {
     return report(run, me, cell.write, true, start, Cause::kNonCoherent);
   }
@@ -135,7 +135,7 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     return run.writes ? cell.set_write(me.beside(cell.write))
                       : static_cast<void>(cell.read = me.beside(cell.read));
   }
-  if (cell.write.is_any() && races(run, me, cell.write) && !has_observed(run, cell)) {
+  if (cell.write.is_any() && races(run, me, cell.write, bytes) && !has_observed(run, cell)) {
     const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
     const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
     if (at == start + bytes) {
@@ -143,33 +143,36 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
       cell.more->equal_writers[key_of(me)] = me;
       return;
     }
-    compare(run, cell.write, Past::kWrite, start, at);
+    compare(run, cell.write, Past::kWrite, {start, bytes}, at);
   }
   if (lacks_proxy_fence(run, cell)) report(run, me, cell.write, true, start, Cause::kProxyFence);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
-    compare(run, more->weaker_write, Past::kWrite, start, start);
+    compare(run, more->weaker_write, Past::kWrite, {start, bytes}, start);
   }
   if (!run.writes) {
     if (run.access.is_kept) add_reader(run, cell, me);
     return;
   }
-  if (run.me.updates()) note_update(cell, me);
-  if (cell.read.is_any()) compare(run, cell.read, Past::kRead, start, start);
+  if (run.me.updates()) note_update(cell, me, bytes);
+  if (cell.read.is_any()) compare(run, cell.read, Past::kRead, {start, bytes}, start);
   if (more != nullptr) {
-    for (const GridToucher& reader : more->readers) compare(run, reader, Past::kRead, start, start);
+    for (const GridToucher& reader : more->readers) {
+      compare(run, reader, Past::kRead, {start, bytes}, start);
+    }
     for (const auto& [who, observer] : more->observers) {
-      compare(run, observer.latest, Past::kRead, start, start);
+      compare(run, observer.latest, Past::kRead, {start, bytes}, start);
     }
     for (const auto& [who, writer] : more->equal_writers) {
-      compare(run, writer, Past::kWrite, start, start);
+      compare(run, writer, Past::kWrite, {start, bytes}, start);
     }
   }
   if (run.access.is_kept) cell.set_write(me.beside(cell.write));
 }
 
-bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other) const {
-  return (me.is_of_other_lane(other) || !comes_after(run, other)) &&
+bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other,
+                      std::uint32_t bytes) const {
+  return (me.is_of_other_lane(other, bytes) || !comes_after(run, other)) &&
          !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
 }
 
@@ -224,17 +227,19 @@ std::uint64_t GridRaces::first_difference(const Run& run, std::uint64_t start,
   return start + bytes;
 }
 
-// `start` is the first byte of what the other one touched, `at` the one to name.
-void GridRaces::compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
+// `part` is what both touched, `at` the byte to name.
+void GridRaces::compare(const Run& run, const GridToucher& other, Past past, const Part& part,
                         std::uint64_t at) {
-  if (!races(run, run.me.at(static_cast<std::uint32_t>(start - run.address)), other)) return;
+  const std::uint64_t start = part.start;
+  const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
+  if (!races(run, me, other, part.bytes)) return;
   report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
          other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at);
 }
 
-void GridRaces::note_update(const GridCell& cell, const GridToucher& me) {
+void GridRaces::note_update(const GridCell& cell, const GridToucher& me, std::uint32_t bytes) {
   const auto note = [&](const GridToucher& reader) {
-    if (reader.is_any() && reader.is_same_warp(me) && !me.is_of_other_lane(reader)) {
+    if (reader.is_any() && reader.is_same_warp(me) && !me.is_of_other_lane(reader, bytes)) {
       updated_later_.insert(reader.insn());
     }
   };

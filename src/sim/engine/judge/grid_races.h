@@ -74,9 +74,14 @@ class GridRaces {
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   enum class Past : std::uint8_t { kRead, kWrite };
-  bool races(const Run& run, const GridToucher& me, const GridToucher& other) const;
+  struct Part {
+    std::uint64_t start = 0;
+    std::uint32_t bytes = 0;
+  };
+  bool races(const Run& run, const GridToucher& me, const GridToucher& other,
+             std::uint32_t bytes) const;
   static bool lacks_proxy_fence(const Run& run, const GridCell& cell);
-  void compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
+  void compare(const Run& run, const GridToucher& other, Past past, const Part& part,
                std::uint64_t at);
   static bool has_observed(const Run& run, const GridCell& cell);
   static bool comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
@@ -84,7 +89,7 @@ class GridRaces {
     return comes_after(run, other, other.segment());
   }
   static std::uint64_t first_difference(const Run& run, std::uint64_t start, std::uint32_t bytes);
-  void note_update(const GridCell& cell, const GridToucher& me);
+  void note_update(const GridCell& cell, const GridToucher& me, std::uint32_t bytes);
   static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
   void report(const Run& run, const GridToucher& me, const GridToucher& other, bool other_writes,
               std::uint64_t address, Cause cause = Cause::kRace);

@@ -66,6 +66,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "red.global.add.u32 [%rd1], 1; ld.volatile.global.u32 %r4, [%rd1];",
                     "st.volatile.global.u32 [%rd1], %r3; ld.relaxed.gpu.global.u32 %r4, [%rd1];",
                     "ld.global.u32 %r4, [%rd1]; atom.global.cas.b32 %r5, [%rd1], %r4, %r3;",
+                    // A thread's own words, as a vector and one by one.
+                    "mad.wide.u32 %rd3, %r3, 8, %rd1; st.global.v2.u32 [%rd3], {%r3, 7};"
+                    "ld.global.u32 %r4, [%rd3]; ld.global.u32 %r5, [%rd3+4];",
+                    "mad.wide.u32 %rd3, %r3, 8, %rd1; st.global.u32 [%rd3], %r3;"
+                    "st.global.u32 [%rd3+4], 7; ld.global.v2.u32 {%r4, %r5}, [%rd3];"
+                    "st.global.v2.u32 [%rd3], {%r4, %r4}; ld.global.u16 %r5, [%rd3+2];",
                     // Words that a row was written to first, one by one.
                     "st.global.u32 [%rd2], %r3; bar.sync 0; xor.b32 %r5, %r3, 33;"
                     "mul.wide.u32 %rd3, %r5, 4; add.u64 %rd3, %rd1, %rd3;"

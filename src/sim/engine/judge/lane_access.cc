@@ -21,7 +21,8 @@ namespace {
 template <class F>
 bool each_local_word(const CheckedAccess& a, const SpaceAddress& place, F&& copy) {
   Exec* x = a.x;
-  if (place.address > x->local_size || x->local_size - place.address < a.bytes) {
+  const std::uint32_t size = local_size(a);
+  if (place.address > size || size - place.address < a.bytes) {
     outside(a, place);
     return false;
   }

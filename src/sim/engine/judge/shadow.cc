@@ -2,23 +2,35 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
+
 namespace baton::sim {
 namespace {
 
 constexpr int kWordShift = 2;
+// Programs may have more small allocations than a process may have mappings.
+constexpr std::size_t kSmallLayout = 65536;
 
 std::unique_ptr<Shadow::Layout> make_layout(std::uint64_t bytes, int shift) {
   constexpr std::uint64_t kPage = 4096;
   // As many as those of words become.
   const std::uint64_t groups = ((bytes >> kWordShift) / ShadowGroup::kCells + 1)
                                << (kWordShift - shift);
-  const std::uint64_t before = (groups * sizeof(ShadowGroup) + kPage - 1) / kPage * kPage;
+  const std::uint64_t cells = groups * ShadowGroup::kCells * sizeof(Shadow::Cell);
+  std::uint64_t before = groups * sizeof(ShadowGroup);
   auto layout = std::make_unique<Shadow::Layout>();
   layout->shift = shift;
-  layout->bytes = before + groups * ShadowGroup::kCells * sizeof(Shadow::Cell);
-  void* start = mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (start == MAP_FAILED) return nullptr;
+  void* start = nullptr;
+  if (before + cells <= kSmallLayout) {
+    start = std::calloc(1, before + cells);
+    if (start == nullptr) return nullptr;
+  } else {
+    before = (before + kPage - 1) / kPage * kPage;
+    start = mmap(nullptr, before + cells, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) return nullptr;
+    layout->mapped = before + cells;
+  }
   layout->groups = static_cast<ShadowGroup*>(start);
   layout->cells = reinterpret_cast<Shadow::Cell*>(static_cast<std::byte*>(start) + before);
   return layout;
@@ -42,7 +54,11 @@ void refine_group(const Shadow::Layout& from, std::size_t group, const Shadow::L
 }  // namespace
 
 Shadow::Layout::~Layout() {
-  if (groups != nullptr) munmap(groups, bytes);
+  if (mapped != 0) {
+    munmap(groups, mapped);
+  } else {
+    std::free(groups);
+  }
 }
 
 const Shadow::Layout* Shadow::refine(std::uint64_t low) {

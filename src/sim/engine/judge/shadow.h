@@ -22,9 +22,9 @@ class Shadow {
  public:
   using Cell = ShadowCell;
   struct Layout {
-    ShadowGroup* groups = nullptr;  // and the cells behind them, in one mapping
+    ShadowGroup* groups = nullptr;  // and the cells behind them
     Cell* cells = nullptr;          // in use where their group is split
-    std::size_t bytes = 0;          // of the mapping
+    std::size_t mapped = 0;         // bytes of a mapping; 0 where the memory came from the heap
     int shift = 2;                  // log2 of the bytes of a part
     ~Layout();
     // The group of a cell; see LockedGroup.

@@ -8,7 +8,8 @@
 
 namespace baton::sim {
 
-FunctionBuilder::FunctionBuilder(DecodedFunction* function) : function_(function) {
+FunctionBuilder::FunctionBuilder(DecodedFunction* function, bool keep_apart)
+    : function_(function), keep_apart_(keep_apart) {
   slots_.push_back({Kind::kNowhere, 16, 0, 0, 0});
 }
 
@@ -106,6 +107,16 @@ std::vector<std::uint32_t> FunctionBuilder::successors(std::size_t k) const {
   return next;
 }
 
+void FunctionBuilder::place_apart() {
+  for (Slot& slot : slots_) {
+    if (slot.kind != Kind::kRegister) continue;
+    const std::uint32_t bytes = std::max<std::uint32_t>(slot.width * kLanes, kSlot32);
+    slot.offset = frame_bytes_;
+    frame_bytes_ += bytes;
+    function_->cleared.emplace_back(slot.offset, bytes);
+  }
+}
+
 void FunctionBuilder::place_registers() {
   std::vector<LiveSlot> registers(slots_.size());
   for (std::size_t s = 0; s < slots_.size(); ++s) {
@@ -194,7 +205,11 @@ void FunctionBuilder::finish(const std::vector<Site>& flat_sites, std::vector<La
   end.raw[4] = true;
   end.ends = true;
   place_fixed(late);
-  place_registers();
+  if (keep_apart_) {
+    place_apart();
+  } else {
+    place_registers();
+  }
   write_code(flat_sites);
   function_->frame_bytes = frame_bytes_;
 }

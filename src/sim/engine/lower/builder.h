@@ -48,7 +48,8 @@ struct Proto {
 // same time the same place and writes the executable form.
 class FunctionBuilder {
  public:
-  explicit FunctionBuilder(DecodedFunction* function);
+  // `keep_apart`: each register has a place of its own, whenever it is needed.
+  FunctionBuilder(DecodedFunction* function, bool keep_apart);
 
   SlotId add_register(std::uint8_t width);  // 1 (predicate), 4, 8, 16 bytes a lane
   SlotId constant(std::uint8_t width, std::uint64_t bits);
@@ -60,6 +61,8 @@ class FunctionBuilder {
   // The same behind all static shared memory, whose end is known later.
   SlotId dynamic_shared_address(std::uint8_t width, std::uint64_t at);
   std::uint8_t width(SlotId slot) const { return slots_[slot].width; }
+  // Where the slot stands in the frame, once the function is finished.
+  std::uint32_t offset(SlotId slot) const { return slots_[slot].offset; }
   // The value of a slot that constant() made.
   std::optional<std::uint64_t> constant_in(SlotId slot) const;
 
@@ -99,10 +102,12 @@ class FunctionBuilder {
   SlotId fixed(Kind kind, std::uint8_t width, std::uint64_t a, std::uint32_t b);
   void place_fixed(std::vector<Late>* late);
   void place_registers();
+  void place_apart();
   void write_code(const std::vector<Site>& flat_sites);
   std::vector<std::uint32_t> successors(std::size_t proto) const;
 
   DecodedFunction* function_;
+  const bool keep_apart_;
   std::vector<Slot> slots_;
   std::map<Key, SlotId> fixed_;
   std::vector<Proto> protos_;

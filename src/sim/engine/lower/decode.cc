@@ -94,12 +94,12 @@ std::uint32_t SharedLayout::static_bytes() const {
 }
 
 std::shared_ptr<const DecodedKernel> decode_kernel(const ModuleFacts& facts,
-                                                   const ptx::Function& entry, bool counts) {
+                                                   const ptx::Function& entry, DecodeMode mode) {
   auto kernel = std::make_shared<DecodedKernel>();
   kernel->ptx = facts.ptx;
   std::vector<std::uint32_t> offsets;
   kernel->param_bytes = layout_params(entry.params, &offsets);
-  KernelLowering lowering{facts, *kernel, counts, {}, {}, {}, {}, false};
+  KernelLowering lowering{facts, *kernel, mode, {}, {}, {}, {}, false};
   kernel->entry = lowering.need(entry);
   bool addressed = false;
   while (!lowering.pending.empty()) {

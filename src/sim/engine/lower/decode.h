@@ -52,10 +52,14 @@ std::uint32_t align_of(const ptx::Variable& variable);
 std::uint32_t layout_params(const std::vector<ptx::Variable>& params,
                             std::vector<std::uint32_t>* offsets);
 
+// How a kernel is decoded besides: so that it counts its accesses when it is executed, or so that a
+// debugger can stop it at each instruction and find its registers. Both are slower.
+enum class DecodeMode : std::uint8_t { kPlain, kCounting, kDebugged };
+
 // Decodes the kernel and all functions that it can reach. Throws Error(kInvalidInput) where
-// something does not parse, is not declared or does not fit together. `counts`: as it counts its
-// accesses when it is executed, which is slower.
+// something does not parse, is not declared or does not fit together.
 std::shared_ptr<const DecodedKernel> decode_kernel(const ModuleFacts& facts,
-                                                   const ptx::Function& entry, bool counts = false);
+                                                   const ptx::Function& entry,
+                                                   DecodeMode mode = DecodeMode::kPlain);
 
 }  // namespace baton::sim

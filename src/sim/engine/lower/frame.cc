@@ -12,7 +12,6 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::uint32_t kMaxLocal = 512 * 1024;             // bytes a thread, as in hardware
 constexpr std::uint32_t kMaxCallMemory = 64 * 1024 * 1024;  // registers of one warp's calls
 
 void broadcast(std::byte* slot, std::uint8_t width, std::uint64_t bits) {
@@ -194,13 +193,6 @@ std::uint32_t free_frame(Warp& warp) {
   return static_cast<std::uint32_t>(warp.frames.size() - 1);
 }
 
-void point_at_local(Exec* x) {
-  Warp& warp = *x->warp;
-  x->local = warp.local.data();
-  x->local_written = warp.local_written.data();
-  x->local_size = static_cast<std::uint32_t>(warp.local_written.size() * 4);
-}
-
 }  // namespace
 
 void fill_frame(const GridState& grid, const BlockState& block, const DecodedFunction& function,
@@ -245,6 +237,25 @@ void grow_local(Warp& warp, std::uint32_t bytes) {
   warp.local_written.resize(words);
 }
 
+std::uint32_t stack_end(const CallFrame& frame, int lane) {
+  if (frame.stack_ends != nullptr) return (*frame.stack_ends)[static_cast<std::size_t>(lane)];
+  return frame.local_base + (frame.function->local_bytes + 15) / 16 * 16;
+}
+
+// What no lane has lies behind the end of some: the quick paths leave it to those that look.
+void point_at_local(Exec* x) {
+  Warp& warp = *x->warp;
+  const Fragment& fragment = warp.fragment();
+  x->local = warp.local.data();
+  x->local_written = warp.local_written.data();
+  x->local_size = static_cast<std::uint32_t>(warp.local_written.size() * 4);
+  const CallFrame& frame = warp.frames[fragment.frame];
+  if (frame.stack_ends == nullptr) return;
+  for (std::uint32_t left = fragment.mask; left != 0; left &= left - 1) {
+    x->local_size = std::min(x->local_size, stack_end(frame, std::countr_zero(left)));
+  }
+}
+
 bool arguments_match(const DecodedFunction& callee, const CallSite& call) {
   return callee.param_bytes == call.param_bytes && callee.result_bytes == call.result_bytes;
 }
@@ -256,8 +267,10 @@ const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call,
   const std::uint32_t index = free_frame(warp);
   CallFrame& caller = warp.frames[caller_index];
   CallFrame& frame = warp.frames[index];
-  const std::uint32_t local_base =
-      caller.local_base + (caller.function->local_bytes + 15) / 16 * 16;
+  std::uint32_t local_base = 0;
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    local_base = std::max(local_base, (stack_end(caller, std::countr_zero(left)) + 15) / 16 * 16);
+  }
   const std::uint32_t depth = caller.depth + 1;
   if (local_base + callee.local_bytes > kMaxLocal ||
       std::uint64_t{depth} * callee.frame_bytes > kMaxCallMemory) {
@@ -279,6 +292,7 @@ const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call,
   frame.depth = depth;
   frame.local_base = local_base;
   frame.lanes = x->mask;
+  frame.stack_ends = nullptr;
   fill_frame(*x->grid, *x->block, callee, warp.index, local_base, frame.base);
   fill_block_slots(*x->grid, *x->block, callee, frame.base);
 
@@ -291,9 +305,9 @@ const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call,
     copy_local(warp, x->mask, local_base + callee.param_at[k], caller.local_base + call.params[k],
                call.param_bytes[k]);
   }
-  point_at_local(x);
   Fragment& fragment = warp.fragment();
   fragment.frame = index;
+  point_at_local(x);
   fragment.pc = callee.code.data();
   fragment.from = 0;
   x->from = 0;

@@ -14,8 +14,15 @@ void fill_frame(const GridState& grid, const BlockState& block, const DecodedFun
 void fill_block_slots(const GridState& grid, const BlockState& block,
                       const DecodedFunction& function, std::byte* frame);
 
+inline constexpr std::uint32_t kMaxLocal = 512 * 1024;  // bytes a thread, as in hardware
+
 // Gives the warp local memory of at least `bytes` a lane; what is new counts as never written.
 void grow_local(Warp& warp, std::uint32_t bytes);
+
+// Makes x use the local memory of the warp as the present fragment may.
+void point_at_local(Exec* x);
+// Where the lane's stack ends in local memory, as the frame's function left it.
+std::uint32_t stack_end(const CallFrame& frame, int lane);
 
 bool arguments_match(const DecodedFunction& callee, const CallSite& call);
 // Begins the callee for the present lanes; the instruction behind `i` is where they return to.

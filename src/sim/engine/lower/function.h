@@ -137,6 +137,13 @@ struct RegisterTouch {
   bool lacks_fence = false;  // a wgmma that follows uses it, perhaps with no fence in between
 };
 
+// Where a register stands in the frame, of kernels that are debugged.
+struct NamedRegister {
+  std::string name;  // "%r1"
+  std::uint32_t offset = 0;
+  std::uint8_t width = 4;  // bytes a lane; 1: a predicate mask
+};
+
 // A function in executable form. Immutable once decoded; shared by all threads.
 struct DecodedFunction {
   std::string name;
@@ -149,7 +156,9 @@ struct DecodedFunction {
   std::deque<std::vector<const Insn*>> targets;  // of brx.idx
   std::deque<std::string> reasons;               // of unsupported instructions
   std::vector<WgmmaRegisters> wgmma;             // by instruction
-  std::deque<std::vector<RegisterTouch>> uses;     // of op_use_registers
+  std::deque<std::vector<RegisterTouch>> uses;   // of op_use_registers
+
+  std::vector<NamedRegister> registers;  // where it is debugged
 
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;
@@ -180,6 +189,7 @@ struct DecodedKernel {
   std::uint32_t regions = 0;  // memory instructions
   bool has_grid_wait = false;
   bool copies_read_shared = false;  // in bulk
+  bool uses_heap = false;           // allocates or frees (kernel_heap.h)
 };
 
 // "norm.cu:12:7", with the place it was inlined into; else "line 34 of <ptx of norm.cu>".

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ptx/operand_use.h"
+#include "sim/engine/debug/debugger.h"
 #include "sim/engine/run/control.h"
 
 namespace baton::sim {
@@ -17,6 +18,12 @@ using Kind = ptx::InstructionOperand::Kind;
 // Instructions that work on registers alone and never suspend their fragment.
 bool is_plain(const ptx::FlatInstruction& flat) {
   return flat.is(ptx::Form::Kind::kPure) || flat.is(ptx::Form::Kind::kCarry);
+}
+
+// "%r9" before "%r10".
+bool by_name(const NamedRegister& a, const NamedRegister& b) {
+  if (a.name.size() != b.name.size()) return a.name.size() < b.name.size();
+  return a.name < b.name;
 }
 
 }  // namespace
@@ -56,7 +63,7 @@ Lowering::Lowering(KernelLowering& shared, const ptx::Function& source, DecodedF
       target_(target),
       flat_(source),
       flow_(flat_),
-      builder_(target),
+      builder_(target, shared.mode == DecodeMode::kDebugged),
       ops_(op_table()) {
   if (source.is_entry) {
     std::vector<std::uint32_t> offsets;
@@ -97,6 +104,21 @@ void Lowering::run() {
   std::vector<FunctionBuilder::Late> late;
   builder_.finish(sites, &late);
   for (const FunctionBuilder::Late& constant : late) shared_.late.push_back({target_, constant});
+  if (shared_.mode == DecodeMode::kDebugged) name_registers();
+}
+
+void Lowering::name_registers() {
+  for (const auto& [variable, all] : registers_) {
+    for (std::size_t index = 0; index < all.size(); ++index) {
+      SlotId slot = all[index].slot;
+      if (slot == kSink) continue;
+      if (const auto found = aliases_.find(slot); found != aliases_.end()) slot = found->second;
+      std::string name(variable->name);
+      if (variable->range != 0) name += std::to_string(index);
+      target_->registers.push_back({std::move(name), builder_.offset(slot), builder_.width(slot)});
+    }
+  }
+  std::sort(target_->registers.begin(), target_->registers.end(), by_name);
 }
 
 // Counts where registers are written and read, and finds where paths meet.
@@ -163,6 +185,7 @@ void Lowering::lower_one(std::uint32_t flat) {
     Proto& join = builder_.emit(op_join, flat);
     raw(join, 4, flat);
   }
+  if (shared_.mode == DecodeMode::kDebugged) builder_.emit(op_debug, flat);
   const std::size_t first = builder_.protos().size();
   std::string reason;
   try {

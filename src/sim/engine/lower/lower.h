@@ -20,6 +20,8 @@
 
 namespace baton::sim {
 
+struct Builtin;
+
 // Bytes of a register for a value of so many bits.
 inline std::uint8_t width_for(unsigned bits) {
   return bits == 1 ? 1 : bits <= 32 ? 4 : bits == 64 ? 8 : 16;
@@ -29,7 +31,7 @@ inline std::uint8_t width_for(unsigned bits) {
 struct KernelLowering {
   const ModuleFacts& facts;
   DecodedKernel& kernel;
-  const bool counts;  // accesses, as they are executed
+  const DecodeMode mode;
   SharedLayout shared;
   std::unordered_map<const ptx::Function*, DecodedFunction*> functions;
   std::vector<const ptx::Function*> pending;  // to be decoded still
@@ -60,6 +62,7 @@ class Lowering {
   };
   const RegisterFacts& register_of(const ptx::FlatFunction::Register& reg);
   void survey();
+  void name_registers();
   void lower_one(std::uint32_t flat);
   Proto& emit(Handler fn);
   void def(Proto& proto, int k, SlotId slot);
@@ -218,7 +221,7 @@ class Lowering {
   void exit();
   void ret();
   void call();
-  void call_builtin(Handler handler, const CallSite& site);
+  void call_builtin(const Builtin& builtin, const CallSite& site);
   void bind_arguments(const ptx::InstructionOperand* group,
                       const std::vector<ptx::Variable>* declared, bool passes, CallSite* site);
   std::uint32_t reserve_local(std::uint32_t bytes, std::uint32_t align);
@@ -234,6 +237,20 @@ class Lowering {
   void map_address();
   void rank_of_address();
   Address generic_of_cluster(const Address& where);
+
+  // lower_stack.cc
+  void allocate_on_stack();
+  void save_stack();
+  void restore_stack();
+  Type stack_type();
+
+  // lower_texture.cc
+  void texture();
+  void surface();
+  void texture_query();
+  SlotId texture_handle(const ptx::InstructionOperand& place, std::size_t parts);
+  std::vector<SlotId> texture_coordinates(const ptx::InstructionOperand& written,
+                                          unsigned dimensions, bool has_layer, Type type);
 
   // lower_warp.cc
   void shuffle();

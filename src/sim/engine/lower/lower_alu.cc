@@ -215,6 +215,8 @@ void Lowering::alu_div() {
 }
 
 void Lowering::alu_minmax() {
+  // PTX ISA 8.8 has them for compute capability 10.0.
+  if (insn_->operands.size() == 4) throw Unsupported{"min and max of three values"};
   Modifiers m(*insn_);
   OpSpec spec;
   spec.op = insn_->opcode == "min" ? Op::kMin : Op::kMax;

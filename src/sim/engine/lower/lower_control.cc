@@ -126,7 +126,7 @@ void Lowering::call() {
   if (indirect) {
     shared_.calls_indirectly = true;
   } else if (!callee->has_body) {
-    if (const Handler builtin = find_builtin(name.text)) return call_builtin(builtin, site);
+    if (const Builtin* builtin = find_builtin(name.text)) return call_builtin(*builtin, site);
     throw Unsupported{fmt::format("the function {} is not defined in the module", name.text)};
   } else {
     DecodedFunction* function = shared_.need(*callee);
@@ -215,11 +215,13 @@ void Lowering::transfer_declared(const std::vector<ptx::Variable>& list,
   }
 }
 
-void Lowering::call_builtin(Handler handler, const CallSite& site) {
-  if (site.params.size() > 5 || site.results.size() > 1) {
-    invalid("the parameters are not those of the function");
+void Lowering::call_builtin(const Builtin& builtin, const CallSite& site) {
+  if (site.param_bytes != builtin.param_bytes ||
+      (!site.results.empty() && site.result_bytes != builtin.result_bytes)) {
+    invalid(fmt::format("the parameters are not those of {}", builtin.name));
   }
-  Proto& proto = emit(handler);
+  shared_.kernel.uses_heap |= builtin.uses_heap;
+  Proto& proto = emit(builtin.handler);
   for (int k = 0; k < 5; ++k) raw(proto, k, 0);
   for (std::size_t k = 0; k < site.params.size(); ++k) {
     raw(proto, static_cast<int>(k), site.params[k]);

@@ -198,7 +198,7 @@ bool Lowering::load_param(const ptx::InstructionOperand& destination,
 void Lowering::count(Proto& proto, Space space, std::uint8_t address, unsigned bytes) const {
   const bool is_counted =
       space == Space::kGlobal || space == Space::kShared || space == Space::kGeneric;
-  if (!shared_.counts || !is_counted) return;
+  if (shared_.mode != DecodeMode::kCounting || !is_counted) return;
   proto.counted_bytes = static_cast<std::uint8_t>(bytes);
   proto.counted_address = address;
 }

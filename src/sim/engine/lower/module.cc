@@ -61,7 +61,7 @@ struct LoadedModule::Impl {
   std::uint32_t constant_bytes = 0;  // of all .const variables: each kernel has them
   std::recursive_mutex mutex;
   std::map<std::string, std::unique_ptr<LoadedKernel>, std::less<>> kernels;
-  std::unordered_map<const ptx::Function*, std::shared_ptr<const DecodedKernel>> counting;
+  std::unordered_map<const ptx::Function*, std::shared_ptr<const DecodedKernel>> counting, debugged;
   std::unordered_map<const ptx::Variable*, std::uint64_t> addresses;
   std::unordered_map<const ptx::Function*, std::uint32_t> indices;
   std::vector<std::uint64_t> owned;
@@ -353,8 +353,19 @@ const LoadedKernel* LoadedModule::kernel(std::string_view name) {
 std::shared_ptr<const DecodedKernel> LoadedModule::counting(const LoadedKernel& kernel) {
   std::lock_guard lock(impl_->mutex);
   std::shared_ptr<const DecodedKernel>& counting = impl_->counting[kernel.function];
-  if (counting == nullptr) counting = decode_kernel(impl_->facts, *kernel.function, true);
+  if (counting == nullptr) {
+    counting = decode_kernel(impl_->facts, *kernel.function, DecodeMode::kCounting);
+  }
   return counting;
+}
+
+std::shared_ptr<const DecodedKernel> LoadedModule::debugged(const LoadedKernel& kernel) {
+  std::lock_guard lock(impl_->mutex);
+  std::shared_ptr<const DecodedKernel>& debugged = impl_->debugged[kernel.function];
+  if (debugged == nullptr) {
+    debugged = decode_kernel(impl_->facts, *kernel.function, DecodeMode::kDebugged);
+  }
+  return debugged;
 }
 
 bool LoadedModule::global(std::string_view name, std::uint64_t* address, std::uint64_t* bytes) {

@@ -62,6 +62,8 @@ class LoadedModule {
   const LoadedKernel* kernel(std::string_view name);
   // The same kernel's body as it counts its accesses; decoded when first asked for.
   std::shared_ptr<const DecodedKernel> counting(const LoadedKernel& kernel);
+  // The same as a debugger needs it.
+  std::shared_ptr<const DecodedKernel> debugged(const LoadedKernel& kernel);
   // Address and size of a .global or .const variable; false where there is none.
   bool global(std::string_view name, std::uint64_t* address, std::uint64_t* bytes);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/engine/memory/address.h"
+#include "sim/engine/memory/kernel_heap.h"
 #include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
@@ -100,9 +101,17 @@ DeviceMemory::Impl::Impl(int ordinal, std::uint64_t capacity_bytes)
           (static_cast<std::uint64_t>(std::clamp(ordinal, 0, kMaxOrdinal)) << kOrdinalShift) +
           kSmallPage),
       window_end(window_begin - kSmallPage + (std::uint64_t{1} << kOrdinalShift)),
+      heap_begin(window_begin - kSmallPage + kConstantBit - KernelHeap::kSpan),
       capacity(capacity_bytes),
       next(window_begin),
-      next_constant(window_begin + kConstantBit) {}
+      next_constant(window_begin + kConstantBit),
+      heap_of_kernels(std::make_unique<KernelHeap>(*this)) {}
+
+DeviceMemory::Impl::~Impl() = default;
+
+bool DeviceMemory::Impl::is_in_heap(std::uint64_t address) const {
+  return heap_of_kernels->has_address(address);
+}
 
 DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::before(
     std::uint64_t address) const {
@@ -139,6 +148,7 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::snapshot
   if (current != nullptr) return current;
   auto made = std::make_shared<Snapshot>();
   for (const auto& [base, allocation] : live) {
+    if (is_in_heap(base)) continue;
     made->regions.push_back(
         {base, allocation->size, allocation->backing->data(),
          allocation->all_written ? nullptr : allocation->backing->written(),
@@ -328,7 +338,7 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
 }
 
 std::uint64_t DeviceMemory::Impl::find_room(std::uint64_t span) {
-  const std::uint64_t end = window_begin - kSmallPage + kConstantBit;
+  const std::uint64_t end = heap_begin;
   if (span <= end - next) return next;
   std::uint64_t base = window_begin;
   for (const auto& [address, allocation] : allocations) {

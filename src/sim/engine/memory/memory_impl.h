@@ -42,6 +42,8 @@ class Backing {
   bool is_owned_ = true;
 };
 
+class KernelHeap;
+
 // "buffer y (f32 [256], 1024 bytes at 0x…)", or, without a name, "an allocation of 1024 bytes at
 // 0x…".
 std::string range_text(std::string_view name, std::uint64_t base, std::uint64_t bytes);
@@ -59,8 +61,8 @@ struct DeviceMemory::Impl {
     std::string name;
   };
 
-  // All live allocations at one moment, for the engine: lookups take no lock, and the memory stays
-  // mapped while the snapshot lives, even where the host frees it meanwhile.
+  // All live allocations but those of kernels at one moment, for the engine: lookups take no lock,
+  // and the memory stays mapped while the snapshot lives, even where the host frees it meanwhile.
   struct Snapshot {
     std::vector<Region> regions;  // by address
     std::vector<std::shared_ptr<Backing>> backings;
@@ -69,6 +71,14 @@ struct DeviceMemory::Impl {
   };
 
   Impl(int ordinal, std::uint64_t capacity_bytes);
+  ~Impl();
+
+  // What kernels allocate.
+  KernelHeap& heap() { return *heap_of_kernels; }
+  const KernelHeap& heap() const { return *heap_of_kernels; }
+  // Whether it has the address: the host may then not use it (CUDA programming guide, "Heap Memory
+  // Allocation").
+  bool is_in_heap(std::uint64_t address) const;
 
   // Addresses that an allocation takes, with those behind it that stay free.
   static std::uint64_t span_of(std::uint64_t bytes);
@@ -121,6 +131,7 @@ struct DeviceMemory::Impl {
   mutable std::shared_mutex mutex;
   const std::uint64_t window_begin;
   const std::uint64_t window_end;
+  const std::uint64_t heap_begin;
   const std::uint64_t capacity;
   std::uint64_t next;
   std::uint64_t next_constant;
@@ -134,6 +145,7 @@ struct DeviceMemory::Impl {
   std::shared_ptr<const Snapshot> current;  // null after a change
   bool watched = false;                     // whether accesses are noted in the shadows
   FlagTable flags;                          // by which grids order each other
+  const std::unique_ptr<KernelHeap> heap_of_kernels;
 };
 
 }  // namespace baton::sim

@@ -40,7 +40,8 @@ bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool w
 void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
-  const Region* region = x->grid->snapshot->find(place.address);
+  Region block;
+  const Region* region = x->grid->region_at(place.address, &block);
   if (region == nullptr || region->shadow == nullptr) return;
   watch_lane(x, i, lane, *region, false, place.address - region->base, span.bytes, touch,
              touch == AccessKind::kUpdate);
@@ -50,7 +51,8 @@ void watch_bulk(Exec* x, const Insn* i, int lane, const MemorySpan& span, Access
                 const CopyParty* copy) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
-  const Region* region = x->grid->snapshot->find(place.address);
+  Region block;
+  const Region* region = x->grid->region_at(place.address, &block);
   if (region == nullptr || region->shadow == nullptr) return;
   watch_bulk(x, i, lane, *region, place.address - region->base, span.bytes, touch, copy);
 }
@@ -70,7 +72,8 @@ std::byte* span_place(Exec* x, const MemorySpan& span, bool writes) {
     if (writes) mark_shared(x, block, offset, span.bytes);
     return block.shared.data() + offset;
   }
-  const Region* region = x->grid->snapshot->find(place.address);
+  Region block;
+  const Region* region = x->grid->region_at(place.address, &block);
   if (region == nullptr || region->size - (place.address - region->base) < span.bytes) {
     return nullptr;
   }

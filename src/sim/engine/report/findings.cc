@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "sim/engine/debug/debugger.h"
 #include "sim/engine/run/state.h"
 
 namespace baton::sim {
@@ -43,11 +44,17 @@ FindingLog::Place FindingLog::add(driver::Finding finding) {
       index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
   if (added) {
     if (show_ != nullptr) show_(finding);
+    if (debugger_ != nullptr) debugger_->note(finding);
     findings_.push_back(std::move(finding));
   } else {
     findings_[at->second].count += finding.count;
   }
   return {this, taken_, at->second};
+}
+
+void FindingLog::tell(std::shared_ptr<Debugger> debugger) {
+  std::lock_guard lock(mutex_);
+  debugger_ = std::move(debugger);
 }
 
 void FindingLog::show_new(Show show) {
@@ -131,6 +138,7 @@ const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, driver::Findi
   driver::Finding finding = finding_at(x, i, lane, kind);
   finding.message = message;
   finding.is_fault = true;
+  if (Debugger* debugger = x->grid->config->debugger.get()) debugger->fault(x, i, lane, finding);
   x->grid->set_fault(x->block->cluster->number, code, std::move(finding));
   x->stop = Stop::kFault;
   return nullptr;

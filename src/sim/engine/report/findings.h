@@ -18,6 +18,7 @@
 
 namespace baton::sim {
 
+class Debugger;
 struct GridState;
 
 // The first fault among the findings of several logs. Thread-safe.
@@ -52,6 +53,8 @@ class FindingLog {
   // `show`; null: to nobody.
   using Show = void (*)(const driver::Finding& finding);
   void show_new(Show show);
+  // The same to a debugger; null: to none.
+  void tell(std::shared_ptr<Debugger> debugger);
   // Counts the finding `times` more; false where it was taken meanwhile.
   bool count_again(const Place& place, std::uint64_t times);
   std::vector<driver::Finding> list() const;
@@ -68,6 +71,7 @@ class FindingLog {
   mutable std::mutex mutex_;
   std::shared_ptr<FindingLog> heir_;
   Show show_ = nullptr;
+  std::shared_ptr<Debugger> debugger_;
   std::vector<driver::Finding> findings_;
   std::map<Key, std::size_t> index_;
   std::uint64_t taken_ = 0;

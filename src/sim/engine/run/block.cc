@@ -34,6 +34,7 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
   warp->fragments[0].mask = live;
   for (CallFrame& frame : warp->frames) frame.lanes = 0;
   warp->frames[0].lanes = live;
+  warp->frames[0].stack_ends = nullptr;
   std::fill(warp->local_written.begin(), warp->local_written.end(), 0);
   warp->cluster_arrived = warp->cluster_parity = 0;
 }
@@ -44,9 +45,6 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->ordered = warp->ordered.data();
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
-  x->local = warp->local.data();
-  x->local_written = warp->local_written.data();
-  x->local_size = static_cast<std::uint32_t>(warp->local_written.size() * 4);
   x->slice = slice;
   x->written_before = x->bytes_written;
   x->detours = 0;

@@ -8,45 +8,10 @@
 #include <cstring>
 #include <string>
 
-#include "sim/engine/judge/lane_access.h"
-#include "sim/engine/memory/address.h"
-#include "sim/engine/run/warp.h"
+#include "sim/engine/run/lane_reader.h"
 
 namespace baton::sim {
 namespace {
-
-constexpr std::size_t kLongestText = 8192;
-
-// Reads for one lane; each read is checked like any other, and false means a fault.
-class LaneReader {
- public:
-  LaneReader(Exec* x, const Insn* i, int lane) : x_(x), i_(i), lane_(lane) {}
-
-  template <class T>
-  bool param(int k, T* value) {
-    const Warp& warp = *x_->warp;
-    const std::uint32_t base = warp.frames[warp.fragments[warp.current].frame].local_base;
-    return load_lane(x_, i_, lane_, Space::kLocal, base + i_->r[k], value, sizeof(T),
-                     LoadKind::kWeak);
-  }
-  template <class T>
-  bool value(std::uint64_t address, T* value) {
-    return load_lane(x_, i_, lane_, Space::kGeneric, address, value, sizeof(T), LoadKind::kWeak);
-  }
-  bool text(std::uint64_t address, std::string* text) {
-    for (char c = 1; text->size() < kLongestText;) {
-      if (!value(address++, &c)) return false;
-      if (c == 0) break;
-      text->push_back(c);
-    }
-    return true;
-  }
-
- private:
-  Exec* x_;
-  const Insn* i_;
-  int lane_;
-};
 
 // The arguments of vprintf lie one after another, each aligned to its size.
 class Arguments {
@@ -178,19 +143,20 @@ bool convert(LaneReader* reader, Arguments* arguments, const std::string& format
   }
 }
 
-void store_result(Exec* x, const Insn* i, int lane, std::int32_t value) {
-  if (i->r[5] == UINT32_MAX) return;
-  const Warp& warp = *x->warp;
-  const std::uint32_t base = warp.frames[warp.fragments[warp.current].frame].local_base;
-  store_lane(x, i, lane, Space::kLocal, base + i->r[5], &value, sizeof(value), false);
-}
-
 }  // namespace
 
-Handler find_builtin(std::string_view name) {
-  if (name == "vprintf") return op_vprintf;
-  if (name == "cudaGraphSetConditional") return op_set_condition;
-  return name == "__assertfail" ? op_assertfail : nullptr;
+const Builtin* find_builtin(std::string_view name) {
+  static const std::vector<Builtin> kAll = {
+      {"vprintf", op_vprintf, {8, 8}, {4}, false},
+      {"__assertfail", op_assertfail, {8, 8, 4, 8, 8}, {}, false},
+      {"cudaGraphSetConditional", op_set_condition, {8, 4}, {}, false},
+      {"malloc", op_malloc, {8}, {8}, true},
+      {"free", op_free, {8}, {}, true},
+      {"__cuda_syscall_aligned_malloc", op_aligned_malloc, {8, 8}, {8}, true},
+  };
+  const auto found = std::find_if(kAll.begin(), kAll.end(),
+                                  [&](const Builtin& builtin) { return builtin.name == name; });
+  return found == kAll.end() ? nullptr : &*found;
 }
 
 const Insn* op_vprintf(Exec* x, const Insn* i) {
@@ -217,7 +183,7 @@ const Insn* op_vprintf(Exec* x, const Insn* i) {
     }
     x->grid->output.add(x->block->number,
                         x->warp->index * kLanes + static_cast<std::uint32_t>(lane), std::move(out));
-    store_result(x, i, lane, conversions);
+    if (!reader.result(conversions)) return nullptr;
   }
   return i + 1;
 }

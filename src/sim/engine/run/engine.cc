@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "chip/occupancy.h"
+#include "sim/engine/debug/debugger.h"
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
+#include "sim/engine/memory/kernel_heap.h"
 #include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/report/wait_report.h"
 #include "sim/engine/run/cluster.h"
@@ -105,7 +107,10 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                 cluster.x, cluster.y, cluster.z, launch.grid.x, launch.grid.y, launch.grid.z,
                 largest_cluster);
   }
-  grid->kernel = launch.counts_accesses ? launch.module->counting(kernel) : kernel.decoded;
+  const bool is_debugged = impl_->config.debugger != nullptr;
+  grid->kernel = is_debugged              ? launch.module->debugged(kernel)
+                 : launch.counts_accesses ? launch.module->counting(kernel)
+                                          : kernel.decoded;
   grid->launch = std::move(launch);
   grid->id = impl_->next_grid++;
   grid->threads = static_cast<std::uint32_t>(threads);
@@ -138,7 +143,9 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->log = grid->launch.log != nullptr ? grid->launch.log : &impl_->log;
   grid->memory = &impl_->memory;
   grid->config = &impl_->config;
+  if (grid->kernel->uses_heap) impl_->memory.impl().heap().begin_use();
   begin_watch(grid.get());
+  if (is_debugged) impl_->config.debugger->begin(*grid);
   if (grid->launch.trace != nullptr) {
     const Extent3& blocks = grid->launch.grid;
     const Extent3& block = grid->launch.block;
@@ -236,6 +243,11 @@ void GridState::release_wait() {
   bool waited = false;
   for (const auto& cluster : parked) waited = release_grid_waits(*cluster, trace) || waited;
   if (waited && launch.is_programmatic) Ordering::instance().note_wait(launch.number);
+}
+
+const Region* GridState::region_at(std::uint64_t address, Region* storage) const {
+  if (const Region* const region = snapshot->find(address)) return region;
+  return memory->impl().heap().find(address, storage) ? storage : nullptr;
 }
 
 void GridState::set_fault(std::uint64_t cluster, CUresult code, driver::Finding finding) {

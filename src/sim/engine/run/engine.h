@@ -20,7 +20,9 @@
 
 namespace baton::sim {
 
+class Debugger;
 class FindingLog;
+class TextureTable;
 class Trace;
 
 struct Extent3 {
@@ -39,6 +41,10 @@ struct EngineConfig {
   // A thread sets the condition of a graph (cudaGraphSetConditional). Returns false for a handle of
   // none. Called by the workers.
   std::function<bool(std::uint64_t handle, std::uint32_t value)> set_condition;
+  // Stops kernels for whoever debugs them; null: nobody does.
+  std::shared_ptr<Debugger> debugger;
+  // What kernels' handles of textures and surfaces stand for; null: for nothing.
+  std::shared_ptr<const TextureTable> textures;
   bool watch_shared = false;  // look for races in shared memory
   unsigned workers = 0;       // host threads that execute blocks; 0: one a core
 };

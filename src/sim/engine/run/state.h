@@ -39,6 +39,8 @@ struct CallFrame {
   std::uint32_t return_count = 0;       // instruction count of the caller at return_to
   std::unique_ptr<std::byte[]> memory;  // where `base` points; empty for the kernel's frame
   std::uint32_t memory_bytes = 0;
+  // Where the stack of each lane ends in local memory, once one of them allocated there (stack.h).
+  std::unique_ptr<std::array<std::uint32_t, kLanes>> stack_ends;
 };
 
 enum class Wait : std::uint8_t {
@@ -260,6 +262,9 @@ struct GridState final : public Grid {
     return triggered_blocks.load(std::memory_order_relaxed) == launch.grid.count();
   }
   void release_wait() override;
+
+  // The global memory that holds the address, or null. Not all is kept; `storage` holds the rest.
+  const Region* region_at(std::uint64_t address, Region* storage) const;
 
   void set_fault(std::uint64_t cluster, CUresult code, driver::Finding finding);
   // After the workers stopped.

@@ -5,6 +5,7 @@
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/lower/frame.h"
 #include "sim/engine/run/barrier.h"
 #include "sim/engine/run/cluster_barrier.h"
 #include "sim/engine/run/fingerprint.h"
@@ -53,6 +54,7 @@ const Insn* enter(Exec* x, Warp& warp, std::uint32_t k) {
   x->frame = warp.frames[fragment.frame].base;
   x->from = fragment.from;
   x->spin = 0;
+  point_at_local(x);
   set_mask(x, fragment.mask);
   return fragment.pc;
 }

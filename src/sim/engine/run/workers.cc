@@ -122,8 +122,10 @@ Engine::Advance WorkerPool::run(GridState* grid,
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
   job_.worked = false;
-  const bool alone = grid->races != nullptr || !scheduler_.is_serial() || threads_.empty() ||
-                     grid->total_clusters == 1 ||
+  // Who allocates gets the same addresses in each run.
+  const bool alone = grid->races != nullptr || grid->kernel->uses_heap ||
+                     grid->config->debugger != nullptr || !scheduler_.is_serial() ||
+                     threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);

@@ -1,0 +1,169 @@
+#include "sim/engine/debug/stopped.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/lower/frame.h"
+#include "sim/engine/memory/address.h"
+#include "sim/engine/run/warp.h"
+
+namespace baton::sim {
+
+std::optional<Stopped::Place> Stopped::find(std::uint32_t thread) const {
+  const GridState& grid = *x_->grid;
+  const auto& blocks = x_->block->cluster->blocks;
+  const std::uint32_t number = thread - 1;
+  if (thread == 0 || number / grid.threads >= blocks.size()) return std::nullopt;
+  const BlockState& block = *blocks[number / grid.threads];
+  const Warp& warp = block.warps[number % grid.threads / kLanes];
+  const int lane = static_cast<int>(number % grid.threads % kLanes);
+  if (block.live_warps == 0 || (warp.live >> lane & 1) == 0) return std::nullopt;
+  for (std::uint32_t k = 0; k < warp.count; ++k) {
+    const Fragment& fragment = warp.fragments[k];
+    if ((fragment.mask >> lane & 1) == 0) continue;
+    const bool is_current = &warp == x_->warp && k == warp.current;
+    return Place{&block, &warp, lane, &warp.frames[fragment.frame], is_current ? i_ : fragment.pc};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> Stopped::threads() const {
+  std::vector<std::uint32_t> found;
+  const auto count =
+      static_cast<std::uint32_t>(x_->block->cluster->blocks.size() * x_->grid->threads);
+  for (std::uint32_t thread = 1; thread <= count; ++thread) {
+    if (is_thread(thread)) found.push_back(thread);
+  }
+  return found;
+}
+
+std::uint32_t Stopped::current() const {
+  return thread_of(std::countr_zero(x_->mask));
+}
+
+std::uint32_t Stopped::thread_of(int lane) const {
+  return x_->block->rank * x_->grid->threads + x_->warp->index * kLanes +
+         static_cast<std::uint32_t>(lane) + 1;
+}
+
+const Warp* Stopped::warp_of(std::uint32_t thread) const {
+  const auto place = find(thread);
+  return place ? place->warp : nullptr;
+}
+
+std::string Stopped::name_of(std::uint32_t thread) const {
+  const auto place = find(thread);
+  if (!place) return "exited";
+  const auto at = thread_index(*x_->grid, (thread - 1) % x_->grid->threads);
+  const Extent3& block = place->block->index;
+  return fmt::format("block ({}, {}, {}), thread ({}, {}, {})", block.x, block.y, block.z, at[0],
+                     at[1], at[2]);
+}
+
+const Site* Stopped::site_of(const CallFrame& frame, const Insn* pc) const {
+  const auto number = static_cast<std::size_t>(pc - frame.function->code.data());
+  const auto& sites = frame.function->sites;
+  const bool has_one = number < sites.size() && sites[number].instruction != nullptr;
+  return has_one ? &sites[number] : nullptr;
+}
+
+std::string Stopped::place_of(std::uint32_t thread) const {
+  const auto place = find(thread);
+  const Site* const site = place ? site_of(*place->frame, place->pc) : nullptr;
+  return site == nullptr ? "" : sim::place_of(*x_->grid->kernel->ptx, *site);
+}
+
+std::uint32_t Stopped::line_of(std::uint32_t thread) const {
+  const auto place = find(thread);
+  const Site* const site = place ? site_of(*place->frame, place->pc) : nullptr;
+  return site == nullptr ? 0 : site->instruction->position.line;
+}
+
+std::string Stopped::instruction_of(std::uint32_t thread) const {
+  const auto place = find(thread);
+  const Site* const site = place ? site_of(*place->frame, place->pc) : nullptr;
+  return site == nullptr ? "" : text_of(*site->instruction);
+}
+
+std::vector<std::string> Stopped::calls_of(std::uint32_t thread) const {
+  std::vector<std::string> calls;
+  const auto place = find(thread);
+  if (!place) return calls;
+  const CallFrame* frame = place->frame;
+  const Insn* pc = place->pc;
+  while (true) {
+    const Site* const site = site_of(*frame, pc);
+    calls.push_back(
+        fmt::format("{} at {}", frame->function->name,
+                    site == nullptr ? "its end" : sim::place_of(*x_->grid->kernel->ptx, *site)));
+    if (frame->return_to == nullptr) return calls;
+    // The call comes before the place where it returns to.
+    pc = frame->return_to - 1;
+    frame = &place->warp->frames[frame->parent];
+  }
+}
+
+std::vector<Stopped::Register> Stopped::registers_of(std::uint32_t thread) const {
+  std::vector<Register> registers;
+  const auto place = find(thread);
+  if (!place) return registers;
+  for (const NamedRegister& named : place->frame->function->registers) {
+    const std::byte* slot = place->frame->base + named.offset;
+    Register one{named.name, static_cast<std::uint8_t>(named.width * 8), 0};
+    if (named.width == 1) {
+      std::uint32_t mask = 0;
+      std::memcpy(&mask, slot, sizeof(mask));
+      one.bits = 1;
+      one.value = mask >> place->lane & 1;
+    } else {
+      const std::size_t bytes = std::min<std::size_t>(named.width, 8);
+      std::memcpy(&one.value, slot + static_cast<std::size_t>(place->lane) * named.width, bytes);
+    }
+    registers.push_back(std::move(one));
+  }
+  return registers;
+}
+
+std::optional<std::byte> Stopped::byte_at(const Place& place, std::uint64_t address) const {
+  const auto low = static_cast<std::uint32_t>(address);
+  switch (window_of(address)) {
+    case window_number(kSharedWindow): {
+      const auto& blocks = x_->block->cluster->blocks;
+      const std::uint32_t rank = rank_of(address);
+      const std::uint32_t offset = low & ((1u << kRankShift) - 1);
+      if (rank >= blocks.size() || offset >= blocks[rank]->shared.size()) return std::nullopt;
+      return blocks[rank]->shared[offset];
+    }
+    case window_number(kLocalWindow): {
+      const std::size_t at =
+          std::size_t{low / 4} * kSlot32 + static_cast<std::size_t>(place.lane) * 4 + low % 4;
+      if (at >= place.warp->local.size()) return std::nullopt;
+      return place.warp->local[at];
+    }
+    case window_number(kParamWindow):
+      if (low >= x_->grid->launch.params.size()) return std::nullopt;
+      return x_->grid->launch.params[low];
+    default: {
+      std::byte byte{};
+      if (!x_->grid->memory->read(address, &byte, 1)) return std::nullopt;
+      return byte;
+    }
+  }
+}
+
+std::string Stopped::memory(std::uint32_t thread, std::uint64_t address,
+                            std::uint64_t bytes) const {
+  std::string found;
+  const auto place = find(thread);
+  for (std::uint64_t k = 0; place && k < bytes; ++k) {
+    const auto byte = byte_at(*place, address + k);
+    if (!byte) break;
+    found += static_cast<char>(*byte);
+  }
+  return found;
+}
+
+}  // namespace baton::sim

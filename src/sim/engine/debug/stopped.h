@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/run/state.h"
+
+namespace baton::sim {
+
+// A cluster's threads while an instruction of one of its warps is about to be executed. Threads
+// have numbers from 1 on, block by block.
+class Stopped {
+ public:
+  Stopped(Exec* x, const Insn* i) : x_(x), i_(i) {}
+
+  // Those that have not exited.
+  std::vector<std::uint32_t> threads() const;
+  bool is_thread(std::uint32_t thread) const { return find(thread).has_value(); }
+  // The first one of those that are about to execute the instruction.
+  std::uint32_t current() const;
+  // Of a lane of the warp.
+  std::uint32_t thread_of(int lane) const;
+  const Warp* warp_of(std::uint32_t thread) const;
+
+  // "block (0, 0, 0), thread (3, 0, 0)".
+  std::string name_of(std::uint32_t thread) const;
+  // "norm.cu:12:7".
+  std::string place_of(std::uint32_t thread) const;
+  // The line of the PTX, and the instruction there.
+  std::uint32_t line_of(std::uint32_t thread) const;
+  std::string instruction_of(std::uint32_t thread) const;
+  // The functions that the thread is in, the innermost first, with their places.
+  std::vector<std::string> calls_of(std::uint32_t thread) const;
+
+  struct Register {
+    std::string name;
+    std::uint8_t bits = 32;
+    std::uint64_t value = 0;
+  };
+  // Of the innermost function.
+  std::vector<Register> registers_of(std::uint32_t thread) const;
+  // Of a generic address as the thread has it; fewer bytes where memory ends.
+  std::string memory(std::uint32_t thread, std::uint64_t address, std::uint64_t bytes) const;
+
+ private:
+  struct Place {
+    const BlockState* block;
+    const Warp* warp;
+    int lane;
+    const CallFrame* frame;
+    const Insn* pc;
+  };
+  std::optional<Place> find(std::uint32_t thread) const;
+  const Site* site_of(const CallFrame& frame, const Insn* pc) const;
+  std::optional<std::byte> byte_at(const Place& place, std::uint64_t address) const;
+
+  Exec* x_;
+  const Insn* i_;
+};
+
+}  // namespace baton::sim
