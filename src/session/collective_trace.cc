@@ -35,8 +35,8 @@ bool depends_on(const Steps& steps, std::size_t slot) {
   });
 }
 
-void append(std::map<std::uint32_t, TracedSequence>& to,
-            const std::map<std::uint32_t, TracedSequence>& from, std::uint64_t times) {
+void append(std::map<std::uint32_t, ExchangeSequence>& to,
+            const std::map<std::uint32_t, ExchangeSequence>& from, std::uint64_t times) {
   for (const auto& [rank, sequence] : from) to[rank].append(sequence, times);
 }
 
@@ -116,7 +116,7 @@ class Tracer {
   void visit(const bind::PlannedStep& step, const bind::PlannedCollective& collective,
              bool in_condition, CollectiveTrace& all) {
     if (++visits_ >= kMostVisits) {
-      for (TracedSequence& each : all.groups) each.forget();
+      for (ExchangeSequence& each : all.groups) each.forget();
       all.knows_messages = false;
       return;
     }
@@ -145,7 +145,7 @@ class Tracer {
 
 }  // namespace
 
-void TracedSequence::add(TracedRun run) {
+void ExchangeSequence::add(EqualExchanges run) {
   if (!is_known_) return;
   if (!runs_.empty() && runs_.back().where == run.where && runs_.back().content == run.content) {
     runs_.back().times += run.times;
@@ -155,17 +155,17 @@ void TracedSequence::add(TracedRun run) {
   runs_.push_back(std::move(run));
 }
 
-void TracedSequence::append(const TracedSequence& other, std::uint64_t times) {
+void ExchangeSequence::append(const ExchangeSequence& other, std::uint64_t times) {
   if (!other.is_known_) return forget();
   if (other.runs_.size() == 1) {
     return add({other.runs_[0].where, other.runs_[0].content, other.runs_[0].times * times});
   }
   for (std::uint64_t i = 0; i < times && is_known_ && !other.runs_.empty(); ++i) {
-    for (const TracedRun& run : other.runs_) add(run);
+    for (const EqualExchanges& run : other.runs_) add(run);
   }
 }
 
-void TracedSequence::forget() {
+void ExchangeSequence::forget() {
   is_known_ = false;
   runs_.clear();
 }

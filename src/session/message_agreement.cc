@@ -13,14 +13,14 @@
 namespace baton {
 namespace {
 
-using Runs = std::vector<TracedRun>;
+using Runs = std::vector<EqualExchanges>;
 
 // Empty bytes stand for messages that are not known.
 std::string bytes_of(const std::optional<Runs>& runs) {
   if (!runs) return {};
   ByteWriter writer;
   writer.count(runs->size());
-  for (const TracedRun& run : *runs) {
+  for (const EqualExchanges& run : *runs) {
     writer.counted_bytes(run.where);
     writer.counted_bytes(run.content);
     writer.count(run.times);
@@ -43,7 +43,8 @@ std::optional<Runs> runs_of(const std::string& bytes) {
 }
 
 std::optional<Runs> known(const CollectiveTrace& trace,
-                          const std::map<std::uint32_t, TracedSequence>& all, std::uint32_t rank) {
+                          const std::map<std::uint32_t, ExchangeSequence>& all,
+                          std::uint32_t rank) {
   if (!trace.knows_messages) return std::nullopt;
   const auto found = all.find(rank);
   if (found == all.end()) return Runs();
@@ -53,7 +54,7 @@ std::optional<Runs> known(const CollectiveTrace& trace,
 
 std::uint64_t count_of(const Runs& runs) {
   std::uint64_t count = 0;
-  for (const TracedRun& run : runs) count += run.times;
+  for (const EqualExchanges& run : runs) count += run.times;
   return count;
 }
 

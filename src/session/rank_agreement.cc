@@ -34,10 +34,10 @@ void add_steps(const std::vector<bind::PlannedStep>& steps, std::vector<Agreed>&
   }
 }
 
-std::optional<std::vector<Agreed>> list_of(const TracedSequence& sequence) {
+std::optional<std::vector<Agreed>> list_of(const ExchangeSequence& sequence) {
   if (!sequence.is_known()) return std::nullopt;
   std::vector<Agreed> list;
-  for (const TracedRun& run : sequence.runs()) {
+  for (const EqualExchanges& run : sequence.runs()) {
     const std::string times = run.times == 1 ? "" : fmt::format(", {} times", run.times);
     list.push_back({"the step at " + run.where, run.content + times});
   }

@@ -130,7 +130,7 @@ class LaunchChoice {
   bool try_guesses(bool are_rows, bool has_bounds) {
     std::optional<DraftKernel> second_best;
     for (const LaunchGuess& guess : kernel_.launches) {
-      if ((guess.cover.blocks == Blocks::kRows) != are_rows) continue;
+      if ((guess.cover.blocks == BlockForm::kRows) != are_rows) continue;
       DraftKernel tried = kernel_;
       tried.launch = guess;
       tried.multiple_of = has_bounds ? 1 : guess.block[0];

@@ -38,22 +38,22 @@ std::vector<Block> blocks_of(const KernelFacts& facts, int axes) {
 // A kernel that knows one axis of blocks may have one, two or three axes of elements.
 std::vector<Cover> covers_of(int axes) {
   if (axes == 1) {
-    return {{Extent::kLine, Blocks::kTiles},
-            {Extent::kSquare, Blocks::kLine},
-            {Extent::kSquare, Blocks::kRows},
-            {Extent::kCube, Blocks::kRows}};
+    return {{Extent::kLine, BlockForm::kTiles},
+            {Extent::kSquare, BlockForm::kLine},
+            {Extent::kSquare, BlockForm::kRows},
+            {Extent::kCube, BlockForm::kRows}};
   }
-  if (axes == 2) return {{Extent::kSquare, Blocks::kTiles}, {Extent::kCube, Blocks::kRows}};
-  return {{Extent::kCube, Blocks::kTiles}};
+  if (axes == 2) return {{Extent::kSquare, BlockForm::kTiles}, {Extent::kCube, BlockForm::kRows}};
+  return {{Extent::kCube, BlockForm::kTiles}};
 }
 
 std::string grid_of(const LaunchGuess& guess, int axis) {
   const std::uint32_t cluster = guess.cluster[axis];
-  const bool is_row = guess.cover.blocks == Blocks::kRows;
+  const bool is_row = guess.cover.blocks == BlockForm::kRows;
   const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
   std::string blocks = divisor == 1 ? "N" : fmt::format("ceildiv(N, {})", divisor);
   if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
-  if (guess.cover.blocks == Blocks::kLine) blocks += " * N";
+  if (guess.cover.blocks == BlockForm::kLine) blocks += " * N";
   if (!guess.cooperative) return blocks;
   return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
 }

@@ -14,7 +14,7 @@ namespace baton::tools {
 enum class Extent : std::uint8_t { kLine, kSquare, kCube };
 
 // How blocks cover it.
-enum class Blocks : std::uint8_t {
+enum class BlockForm : std::uint8_t {
   kTiles,  // along each axis of the grid, so many as N threads need
   kRows,   // N blocks along each axis, of which each has a row
   kLine,   // in one line, so many as all elements of a square need
@@ -22,7 +22,7 @@ enum class Blocks : std::uint8_t {
 
 struct Cover {
   Extent extent = Extent::kLine;
-  Blocks blocks = Blocks::kTiles;
+  BlockForm blocks = BlockForm::kTiles;
 
   bool operator==(const Cover&) const = default;
 };
