@@ -67,7 +67,7 @@ Context::Context(int ordinal, const Profile& profile)
       profile_(profile),
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
       engine_(engine_config(ordinal, profile), heap_->memory()),
-      queue_(engine_) {
+      queue_(engine_, ordinal) {
   const driver::Simulator::Options& common = settings().common;
   if (common.watch == driver::Simulator::Watch::kOn || common.races == Races::kGlobal) {
     expect_overlap();

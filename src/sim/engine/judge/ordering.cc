@@ -251,6 +251,12 @@ Ordering::Operation Ordering::operation(Number number) const {
   return node == nullptr ? Operation{} : node->operation;
 }
 
+int Ordering::device(Number number) const {
+  std::lock_guard lock(mutex_);
+  const Node* node = find(number);
+  return node == nullptr ? -1 : node->operation.device;
+}
+
 Ordering::Number Ordering::last() const {
   std::lock_guard lock(mutex_);
   return first_ + nodes_.size() - 1;

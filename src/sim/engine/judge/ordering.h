@@ -53,6 +53,7 @@ class Ordering {
     std::array<std::uint32_t, 3> blocks = {};
     std::array<std::uint32_t, 3> threads = {};                 // of a block
     std::shared_ptr<const driver::LaunchNote> note = nullptr;  // null: without one
+    int device = -1;                                           // ordinal
   };
 
   // Where an operation is that a conditional's turn submits.
@@ -86,6 +87,9 @@ class Ordering {
 
   // Empty where it is no longer known, or done before all that can still be submitted or run.
   Operation operation(Number number) const;
+
+  // The ordinal of its device; -1 where the operation is no longer known.
+  int device(Number number) const;
 
   Number last() const;
 
