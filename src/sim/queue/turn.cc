@@ -11,9 +11,9 @@
 namespace baton::sim {
 namespace {
 
-struct Turns {
-  static Turns& instance() {
-    static auto& instance = *new Turns;
+struct PeerTurns {
+  static PeerTurns& instance() {
+    static auto& instance = *new PeerTurns;
     return instance;
   }
 
@@ -28,13 +28,13 @@ struct Turns {
 
 void join_turns(int ordinal) {
   if (!PeerOrder::instance().is_active()) return;
-  Turns& turns = Turns::instance();
+  PeerTurns& turns = PeerTurns::instance();
   std::lock_guard lock(turns.mutex);
   turns.joined.insert(ordinal);
 }
 
 void leave_turns(int ordinal) {
-  Turns& turns = Turns::instance();
+  PeerTurns& turns = PeerTurns::instance();
   std::lock_guard lock(turns.mutex);
   if (turns.joined.erase(ordinal) != 0) turns.changed.notify_all();
 }
@@ -44,7 +44,7 @@ PeerTurn::PeerTurn(int ordinal, Choose choose)
       choose_(std::move(choose)),
       is_held_(PeerOrder::instance().is_active()) {
   if (!is_held_) return;
-  Turns& turns = Turns::instance();
+  PeerTurns& turns = PeerTurns::instance();
   std::unique_lock lock(turns.mutex);
   turns.joined.insert(ordinal_);
   turns.changed.wait(lock, [&] {
@@ -55,7 +55,7 @@ PeerTurn::PeerTurn(int ordinal, Choose choose)
 
 PeerTurn::~PeerTurn() {
   if (!is_held_) return;
-  Turns& turns = Turns::instance();
+  PeerTurns& turns = PeerTurns::instance();
   {
     std::lock_guard lock(turns.mutex);
     turns.is_taken = false;

@@ -59,6 +59,16 @@ void PeerClock::merge(const PeerClock& other) {
   grids_ = std::move(merged);
 }
 
+void PeerClock::drop_before(Ordering::Number operation) {
+  const auto is_before = [&](const Grid& grid) {
+    return Ordering::instance().relation(operation, grid.number) == Ordering::Relation::kBefore;
+  };
+  if (std::ranges::none_of(grids(), is_before)) return;
+  auto kept = std::make_shared<std::vector<Grid>>(*grids_);
+  std::erase_if(*kept, is_before);
+  grids_ = kept->empty() ? nullptr : std::move(kept);
+}
+
 bool PeerClock::covers(const PeerClock& other) const {
   if (other.grids_ == nullptr || other.grids_ == grids_) return true;
   return std::ranges::all_of(*other.grids_, [&](const Grid& grid) {

@@ -26,6 +26,8 @@ class PeerClock {
   bool empty() const { return grids_ == nullptr; }
   void clear() { grids_.reset(); }
   void merge(const PeerClock& other);
+  // Forgets grids that were done before the operation began, which is known without flags.
+  void drop_before(Ordering::Number operation);
   // Whether this knows all that the other one knows.
   bool covers(const PeerClock& other) const;
   // By number.

@@ -84,6 +84,7 @@ PeerClock PeerOrder::inherited_locked(Number number, bool has_waited) const {
     taken.push_back(earlier);
     all.merge(each->second);
   }
+  all.drop_before(number);
   return all;
 }
 
