@@ -15,7 +15,7 @@ LEVELS = [
     ["image"],
     ["compile", "runtime"],
     ["launch", "nccl"],
-    ["metadata"],
+    ["metadata", "peer"],
     ["pdl"],
     ["program"],
     ["bind"],

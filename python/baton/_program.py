@@ -124,7 +124,8 @@ class Program:
             symbol that a buffer's shape depends on must get its value here. BATON_TUNE=off
             leaves records out.
         collectives: what exchanges contents between the ranks of a program with a world: "nccl",
-            "host", or "auto", which is NCCL where all ranks have GPUs of their own and find it.
+            "peer", "host", or "auto", which is NCCL where all ranks have GPUs of their own and
+            find it.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the

@@ -74,12 +74,13 @@ void each_collective(const std::vector<bind::PlannedStep>& steps, const Visit& v
   }
 }
 
-std::vector<std::string> host_steps(const LoadedProgramState& state) {
+// The steps that the host exchanges, where `takes` says of a collective that it need not.
+template <typename Takes>
+std::vector<std::string> host_steps(const LoadedProgramState& state, const Takes& takes) {
   std::vector<std::string> labels;
   each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
                                         const bind::PlannedCollective& collective) {
-    if (!collective.facts().reduces) return;
-    if (nccl::type_of(collective.dtype, state.device.architecture())) return;
+    if (takes(collective)) return;
     labels.push_back(fmt::format("{} ({})", step.label, to_string(collective.dtype)));
   });
   return labels;
@@ -89,6 +90,17 @@ CollectiveChoice host(std::string reason) {
   CollectiveChoice choice;
   choice.report.executor = "host";
   choice.report.reason = std::move(reason);
+  return choice;
+}
+
+CollectiveChoice peers(const World& world, const LoadedProgramState& state) {
+  CollectiveChoice choice;
+  choice.peer = peer::PeerRank::make(state.device, world);
+  choice.report.executor = "peer";
+  choice.report.reason = "--collectives peer was asked for, whose kernels lack this step";
+  choice.report.host_steps = host_steps(state, [](const bind::PlannedCollective& step) {
+    return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype);
+  });
   return choice;
 }
 
@@ -108,6 +120,8 @@ std::string_view to_string(CollectiveExecutor executor) {
       return "nccl";
     case CollectiveExecutor::kHost:
       return "host";
+    case CollectiveExecutor::kPeer:
+      return "peer";
   }
   throw error(ErrorCode::kInvalidInput, "unknown executor of collectives {}",
               static_cast<int>(executor));
@@ -116,6 +130,7 @@ std::string_view to_string(CollectiveExecutor executor) {
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
                                     CollectiveExecutor wanted) {
   if (wanted == CollectiveExecutor::kHost) return host("it was asked for");
+  if (wanted == CollectiveExecutor::kPeer) return peers(world, state);
   const nccl::Nccl* nccl = nullptr;
   std::optional<Error> obstacle = own_obstacle(state.device, nccl);
   if (obstacle && wanted == CollectiveExecutor::kNccl) throw std::move(*obstacle);
@@ -128,12 +143,16 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
   if (obstacle) return host(obstacle->message());
   if (common) return host(common->message());
-  CollectiveChoice choice{nccl::NcclRank::make(*nccl, state.device, world), {}};
+  CollectiveChoice choice;
+  choice.nccl = nccl::NcclRank::make(*nccl, state.device, world);
   choice.report = {.executor = "nccl",
                    .version = nccl::version_text(nccl->number),
                    .library = nccl->path,
                    .reason = {},
-                   .host_steps = host_steps(state)};
+                   .host_steps = host_steps(state, [&](const bind::PlannedCollective& step) {
+                     return !step.facts().reduces ||
+                            nccl::type_of(step.dtype, state.device.architecture());
+                   })};
   return choice;
 }
 

@@ -54,6 +54,19 @@ CUresult CtxDisablePeerAccess(CUcontext peer) {
   return CUDA_SUCCESS;
 }
 
+// Memory of simulated devices is of one process.
+CUresult IpcGetMemHandle(CUipcMemHandle*, CUdeviceptr) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult IpcOpenMemHandle(CUdeviceptr*, CUipcMemHandle, unsigned) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult IpcCloseMemHandle(CUdeviceptr) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult DeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice source,
                                CUdevice target) {
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);

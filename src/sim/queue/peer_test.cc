@@ -1,5 +1,5 @@
-// Several devices that access each other's memory: what works, and what the judge finds where flags,
-// events or copies do not order their accesses.
+// Several devices that access each other's memory: what works, and what the judge finds where
+// flags, events or copies do not order their accesses.
 
 #include <fmt/core.h>
 
@@ -16,8 +16,8 @@ constexpr unsigned kThreads = 64;
 struct Flag {
   const char* release = "st.release.sys.global.u32 [%flag], %epoch;";
   const char* acquire = "ld.acquire.sys.global.u32 %seen, [%flag];";
-  const char* behind = "";       // the loop that reads the flag
-  const char* before = "";       // the stores of data
+  const char* behind = "";             // the loop that reads the flag
+  const char* before = "";             // the stores of data
   const char* joins = "bar.sync 0;";   // between the data and the release
   const char* leaves = "bar.sync 0;";  // between the acquire and the data
 };
@@ -202,9 +202,8 @@ class PeerTest : public testing::Test {
     CUkernel kernel = nullptr;
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryGetKernel(&kernel, library_, name));
     void* params[] = {static_cast<void*>(&args)...};
-    EXPECT_RESULT(CUDA_SUCCESS,
-                  driver.cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, kThreads, 1,
-                                        1, 0, stream, params, nullptr));
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1,
+                                                      kThreads, 1, 1, 0, stream, params, nullptr));
   }
   void synchronize() {
     for (const Rank& rank : ranks_) {
@@ -284,9 +283,11 @@ class PeerTest : public testing::Test {
 
 TEST_F(PeerTest, AccessIsGivenOneWay) {
   int can = -1;
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[1].device));
+  EXPECT_RESULT(CUDA_SUCCESS,
+                driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[1].device));
   EXPECT_EQ(can, 1);
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[0].device));
+  EXPECT_RESULT(CUDA_SUCCESS,
+                driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[0].device));
   EXPECT_EQ(can, 0);
   // Of another kind.
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceCanAccessPeer(&can, ranks_[0].device,
@@ -380,7 +381,8 @@ TEST_F(PeerTest, ReleaseAndAcquireForTheSystemOrderDevices) {
       {.release = "red.release.sys.global.add.u32 [%flag], 1;",
        .acquire = "ld.relaxed.sys.global.u32 %seen, [%flag];",
        .behind = "fence.acq_rel.sys;"},
-      {.release = "st.relaxed.sys.global.u32 [%flag], %epoch;", .joins = "fence.sc.sys; bar.sync 0;"},
+      {.release = "st.relaxed.sys.global.u32 [%flag], %epoch;",
+       .joins = "fence.sc.sys; bar.sync 0;"},
   };
   for (const Flag& flag : right) {
     SCOPED_TRACE(std::string(flag.release) + " " + flag.acquire + " " + flag.joins);
@@ -447,17 +449,13 @@ TEST_F(PeerTest, DoubleBufferedAllReducesAreRight) {
 TEST_F(PeerTest, ASlotThatIsUsedAgainTooSoonIsFound) {
   connect();
   load({});
-  expect({"peer_overwrite", "peer_read"}, [&] {
-    reduce(3, 0, [](unsigned k) { return k + 1; });
-  });
+  expect({"peer_overwrite", "peer_read"}, [&] { reduce(3, 0, [](unsigned k) { return k + 1; }); });
 }
 
 TEST_F(PeerTest, OneEpochForAllIsFound) {
   connect();
   load({});
-  expect({"peer_overwrite", "peer_read"}, [&] {
-    reduce(3, 1, [](unsigned) { return 1u; });
-  });
+  expect({"peer_overwrite", "peer_read"}, [&] { reduce(3, 1, [](unsigned) { return 1u; }); });
 }
 
 // What a kernel learned holds for what follows it in its stream, and for nothing in another one.

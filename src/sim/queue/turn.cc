@@ -40,9 +40,7 @@ void leave_turns(int ordinal) {
 }
 
 PeerTurn::PeerTurn(int ordinal, Choose choose)
-    : ordinal_(ordinal),
-      choose_(std::move(choose)),
-      is_held_(PeerOrder::instance().is_active()) {
+    : ordinal_(ordinal), choose_(std::move(choose)), is_held_(PeerOrder::instance().is_active()) {
   if (!is_held_) return;
   PeerTurns& turns = PeerTurns::instance();
   std::unique_lock lock(turns.mutex);

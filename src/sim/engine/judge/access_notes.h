@@ -11,9 +11,9 @@
 
 namespace baton::sim {
 
-// When warps touched the bytes of an allocation, by the clocks of their clusters: what flags between
-// grids order one by one (peer_order.h). A shadow's touchers say which grid it was, and not when.
-// Thread-safe.
+// When warps touched the bytes of an allocation, by the clocks of their clusters: what flags
+// between grids order one by one (peer_order.h). A shadow's touchers say which grid it was, and not
+// when. Thread-safe.
 class AccessNotes {
  public:
   struct Access {
@@ -25,8 +25,8 @@ class AccessNotes {
   };
   void add(std::uint64_t offset, std::uint64_t bytes, const Access& access);
 
-  // Whether all accesses by that grid to any of these bytes, of which are asked for those that write
-  // or those that read, are over by that clock. What was never noted is.
+  // Whether all accesses by that grid to any of these bytes, of which are asked for those that
+  // write or those that read, are over by that clock. What was never noted is.
   bool are_over(std::uint64_t offset, std::uint64_t bytes, Ordering::Number grid, bool writes,
                 const ClusterTimes& over) const;
   void clear();

@@ -12,11 +12,13 @@ using Grid = PeerClock::Grid;
 constexpr std::size_t kManyGrids = 8;
 
 // The clocks of a knowledge, in turn.
-constexpr PeerClock PeerKnowledge::Parts::* kClocks[] = {
-    &PeerKnowledge::Parts::known,          &PeerKnowledge::Parts::narrow,
-    &PeerKnowledge::Parts::seen,           &PeerKnowledge::Parts::seen_on_device,
-    &PeerKnowledge::Parts::seen_narrow,    &PeerKnowledge::Parts::released,
-    &PeerKnowledge::Parts::released_on_device};
+constexpr PeerClock PeerKnowledge::Parts::*kClocks[] = {&PeerKnowledge::Parts::known,
+                                                        &PeerKnowledge::Parts::narrow,
+                                                        &PeerKnowledge::Parts::seen,
+                                                        &PeerKnowledge::Parts::seen_on_device,
+                                                        &PeerKnowledge::Parts::seen_narrow,
+                                                        &PeerKnowledge::Parts::released,
+                                                        &PeerKnowledge::Parts::released_on_device};
 
 // Drops what comes before another one of them, which is known by that.
 void drop_earlier(std::vector<Grid>& grids) {
