@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/simulator.h"
@@ -111,7 +112,15 @@ class Ordering {
                std::vector<Number>* links) const;
   Number add(std::span<const Edge> after, Operation operation, bool is_host);
 
+  // What was found of two operations. It stays, but for what a wait since may have added to it.
+  struct Found {
+    Relation relation = Relation::kUnknown;
+    std::uint64_t waits = 0;
+  };
+
   mutable std::mutex mutex_;
+  mutable std::unordered_map<std::uint64_t, Found> found_;
+  std::uint64_t waits_ = 1;  // and early triggers, that were noted
   std::deque<Node> nodes_;
   Number first_ = 1;  // of nodes_
   Number host_ = 0;
