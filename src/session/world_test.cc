@@ -498,7 +498,7 @@ TEST_P(Executors, AKernelBetweenPeersEndsWithTheRun) {
     Executable executable = Executable::prepare(program(text), device, options);
     bindings.world = world;
     executable.bind(std::move(bindings));
-    if (world.rank() == 1) throw error(ErrorCode::kInvalidInput, "rank 1 has had enough");
+    if (world.rank() == 1) throw Error(ErrorCode::kInvalidInput, "rank 1 has had enough");
     executable.run();
   });
   for (const auto& failure : failures) {
