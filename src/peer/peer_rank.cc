@@ -152,6 +152,10 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->module_ =
       Module::load(device, Image::from_static(ptx.empty() ? kernels_ptx() : ptx, "<all-reduces>"));
   for (const ReducingKernel& kernel : kKernels) rank->plan_of(kernel.dtype);
+  // Kernels that a caller enqueued, and waits for by itself, must end with the run, too.
+  world.communicator()->when_failed([waiting = std::weak_ptr<PeerRank>(rank)] {
+    if (const std::shared_ptr<PeerRank> present = waiting.lock()) present->abort();
+  });
   world.meet("the connection of peers");
   return rank;
 }

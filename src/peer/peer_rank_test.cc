@@ -238,6 +238,25 @@ TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
 }
 
+// Nobody but the failure of another rank ends the wait.
+TEST(PeerRank, TheFailureOfARankEndsKernelsOfTheOthers) {
+  world::on_ranks(2, [&](const World& world) {
+    const Device device = device_of(world.rank());
+    const std::shared_ptr<PeerRank> peer = PeerRank::make(device, world);
+    if (world.rank() == 1) {
+      static_cast<void>(world.fail(Error(ErrorCode::kInternal, "it has had enough")));
+      return;
+    }
+    Memory memory(device, 4096);
+    Stream stream(device);
+    memory.fill(0, 4, 1024, 0, stream);
+    peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
+                  Shots::kOne, stream);
+    stream.synchronize();
+    EXPECT_THROW(world.check(), Error);
+  });
+}
+
 TEST(PeerRank, TooManyRanksAreRefused) {
   const std::vector<std::optional<Error>> failures = world::on_ranks(
       kMostRanks + 1, [&](const World& world) { PeerRank::make(Device::open("sim:h200"), world); });

@@ -25,8 +25,11 @@ std::uint64_t target_offset(const bind::PlannedCollective& step,
   return step.facts().moves ? aligned(bytes.read) : 0;
 }
 
-bool is_for_peers(const bind::PlannedCollective& step) {
-  return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype);
+// All ranks of the world take part.
+bool is_for_peers(const bind::TapeCollective& step, const World& world) {
+  return step.planned->kind == CollectiveKind::kAllReduce &&
+         peer::PeerRank::takes(step.planned->dtype) &&
+         static_cast<std::uint32_t>(step.values.ranks) == world.ranks();
 }
 
 // A step that is for them, and moves bytes.
@@ -166,7 +169,7 @@ void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollectiv
   if (bind::is_local(planned, step.values)) {
     return to.copy_from(from, bytes.written, step.values.from, step.values.to, stream);
   }
-  if (peer_ != nullptr && is_for_peers(planned)) {
+  if (peer_ != nullptr && is_for_peers(step, world_)) {
     const peer::AllReduce reduce = all_reduce_of(step, buffers);
     return peer_->enqueue(reduce, peer_->shots_of(reduce), stream);
   }
@@ -198,7 +201,7 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
   const DeviceAddress from = buffers[planned.from].address() + step.values.from;
   const DeviceAddress to = buffers[planned.to].address() + step.values.to;
   if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
-  if (peer_ != nullptr && is_for_peers(planned)) {
+  if (peer_ != nullptr && is_for_peers(step, world_)) {
     const peer::AllReduce reduce = all_reduce_of(step, buffers);
     const auto launch = peer_->launch_of(reduce, peer_->shots_of(reduce));
     return graph.add_own(*launch.plan, launch.arguments, peer_);

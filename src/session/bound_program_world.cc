@@ -81,7 +81,7 @@ void BoundProgram::choose_collectives(CollectiveExecutor wanted) {
   }
   wanted_collectives_ = wanted;
   CollectiveChoice choice = baton::choose_collectives(world_, *state_, wanted);
-  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), choice.report.reason);
+  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), std::move(choice.why_host));
   collectives_report_ = std::move(choice.report);
 }
 

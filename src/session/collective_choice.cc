@@ -89,7 +89,7 @@ std::vector<std::string> host_steps(const LoadedProgramState& state, const Takes
 CollectiveChoice host(std::string reason) {
   CollectiveChoice choice;
   choice.report.executor = "host";
-  choice.report.reason = std::move(reason);
+  choice.report.reason = choice.why_host = std::move(reason);
   return choice;
 }
 
@@ -97,7 +97,7 @@ CollectiveChoice peers(const World& world, const LoadedProgramState& state) {
   CollectiveChoice choice;
   choice.peer = peer::PeerRank::make(state.device, world);
   choice.report.executor = "peer";
-  choice.report.reason = "--collectives peer was asked for, whose kernels lack this step";
+  choice.why_host = "--collectives peer was asked for";
   choice.report.host_steps = host_steps(state, [](const bind::PlannedCollective& step) {
     return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype);
   });

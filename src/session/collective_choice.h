@@ -15,6 +15,7 @@ struct CollectiveChoice {
   // At most one of them; the host executes what it does not take.
   std::shared_ptr<nccl::NcclRank> nccl;
   std::shared_ptr<peer::PeerRank> peer;
+  std::string why_host;  // why NCCL does not exchange what the host does, for messages
   CollectivesReport report;
 };
 
