@@ -105,8 +105,8 @@ void GlobalWatch::report() {
                                    found_.other.insn(), found_.other_writes ? 1u : 0u};
   grid.logged.add(*grid.log, key, found_.count, [&] {
     return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != AccessKind::kRead},
-                        {number, found_.other, found_.other_writes}, start_ + found_.offset,
-                        bytes_, found_.is_narrow);
+                        {number, found_.other, found_.other_writes}, start_ + found_.offset, bytes_,
+                        found_.is_narrow);
   });
 }
 
