@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -128,7 +129,16 @@ PeerRank::PeerRank(const Device& device, const World& world)
   PeerMemories::instance().add(memory_);
 }
 
-PeerRank::~PeerRank() = default;
+// To free memory waits for all devices of the process, whose kernels may wait for this rank.
+PeerRank::~PeerRank() {
+  if (std::uncaught_exceptions() <= unwinding_) return;
+  try {
+    static_cast<void>(
+        world_.fail(error(ErrorCode::kInternal, "an error ended it between its collectives")));
+  } catch (const std::exception&) {
+    // There is no memory for the message.
+  }
+}
 
 bool PeerRank::takes(DType dtype) {
   return kernel_of(dtype) != nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class PeerRank {
   // `ptx`: other kernels than Baton's own, for tests.
   static std::shared_ptr<PeerRank> make(const Device& device, const World& world,
                                         std::string_view ptx = {});
+  // Ends the run of the world where an exception ends this rank: others may wait for it.
   ~PeerRank();
   PeerRank(const PeerRank&) = delete;
   PeerRank& operator=(const PeerRank&) = delete;
@@ -80,6 +82,7 @@ class PeerRank {
 
   const Device device_;
   const World world_;
+  const int unwinding_ = std::uncaught_exceptions();
   std::shared_ptr<const Memory> memory_;  // that the others write
   PinnedBuffer<std::uint32_t> stop_;
   std::unique_ptr<Connections> connections_;

@@ -344,6 +344,11 @@ std::shared_ptr<SimFunction> Context::function(const std::shared_ptr<SimKernel>&
 }
 
 void Context::unload(const SimLibrary& library) {
+  {
+    // What runs here may wait for another device, whose library this is.
+    std::lock_guard lock(modules_mutex_);
+    if (!modules_.contains(&library)) return;
+  }
   queue_.drain();
   std::lock_guard lock(modules_mutex_);
   std::erase_if(functions_,
