@@ -131,7 +131,7 @@ PeerRank::PeerRank(const Device& device, const World& world)
 
 // To free memory waits for all devices of the process, whose kernels may wait for this rank.
 PeerRank::~PeerRank() {
-  if (std::uncaught_exceptions() <= unwinding_) return;
+  if (!is_connected_ || std::uncaught_exceptions() <= unwinding_) return;
   try {
     static_cast<void>(
         world_.fail(error(ErrorCode::kInternal, "an error ended it between its collectives")));
@@ -167,6 +167,7 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
     if (const std::shared_ptr<PeerRank> present = waiting.lock()) present->abort();
   });
   world.meet("the connection of peers");
+  rank->is_connected_ = true;
   return rank;
 }
 

@@ -83,6 +83,7 @@ class PeerRank {
   const Device device_;
   const World world_;
   const int unwinding_ = std::uncaught_exceptions();
+  bool is_connected_ = false;  // from then on others may wait for it
   std::shared_ptr<const Memory> memory_;  // that the others write
   PinnedBuffer<std::uint32_t> stop_;
   std::unique_ptr<Connections> connections_;
