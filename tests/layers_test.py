@@ -16,7 +16,7 @@ LEVELS = [
     ["compile", "runtime"],
     ["launch", "nccl"],
     ["trace"],
-    ["metadata"],
+    ["metadata", "peer"],
     ["pdl"],
     ["program"],
     ["bind"],

@@ -68,7 +68,8 @@ struct Bindings {
   // the rank's part.
   std::optional<World> world = {};
   // The executor of the collectives. The same for all ranks, and for all binds of an executable.
-  // With kNccl a bind throws kUnsupported or kNotFound where NCCL cannot.
+  // With kNccl a bind throws kUnsupported or kNotFound where NCCL cannot, and with kPeer
+  // kUnsupported where the devices cannot access each other's memory.
   CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   // Limits of the setup steps, which a bind executes and waits for.
   WaitOptions setup = {};

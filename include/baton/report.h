@@ -81,11 +81,11 @@ struct GraphReport {
 
 // The executor of the collectives of a program with several ranks.
 struct CollectivesReport {
-  std::string executor;  // "nccl" or "host"
+  std::string executor;  // "nccl", "peer" or "host"
   std::string version;   // of NCCL: "2.28.3"
   std::string library;   // the file of NCCL
   std::string reason;    // why it is the host
-  // With NCCL: the labels of steps that the host executed, since NCCL does not reduce their dtype.
+  // With NCCL and peers: the labels of steps that the host executed, since the others lack them.
   std::vector<std::string> host_steps;
 };
 

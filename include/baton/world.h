@@ -25,6 +25,7 @@ enum class CollectiveExecutor : std::uint8_t {
   kAuto,  // NCCL where all ranks have CUDA devices of their own and find it; else the host
   kNccl,
   kHost,  // copies to the host, and connections between the ranks
+  kPeer,  // kernels of Baton's own on devices that access each other's memory; else the host
 };
 
 // One rank's view of all ranks that run one program together, each on a device of its own. A cheap

@@ -125,7 +125,8 @@ class Program:
             symbol that a buffer's shape depends on must get its value here. BATON_TUNE=off
             leaves records out.
         collectives: what exchanges contents between the ranks of a program with a world: "nccl",
-            "host", or "auto", which is NCCL where all ranks have GPUs of their own and find it.
+            "peer", "host", or "auto", which is NCCL where all ranks have GPUs of their own and
+            find it.
         instrument: whether kernels are instrumented for `run(trace=True)`. A GPU has no timeline
             without; the simulated GPU has one of its own.
         symbols: values by name; keywords mean the same: bind(N=4096).

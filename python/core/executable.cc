@@ -58,6 +58,7 @@ CollectiveExecutor collectives_argument(std::string_view given) {
   static constexpr std::pair<std::string_view, CollectiveExecutor> kExecutors[] = {
       {"auto", CollectiveExecutor::kAuto},
       {"nccl", CollectiveExecutor::kNccl},
+      {"peer", CollectiveExecutor::kPeer},
       {"host", CollectiveExecutor::kHost}};
   std::vector<std::string_view> names;
   for (const auto& [name, executor] : kExecutors) {

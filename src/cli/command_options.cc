@@ -90,9 +90,9 @@ Options of_ranks() {
            "Run a program that has a [world] on several devices, a rank on each", &Raw::devices,
            words("sim,sim cuda:0,cuda:1")},
           {"--collectives", "KIND",
-           "nccl or host: what exchanges contents between ranks; auto: NCCL where all ranks have "
-           "it (the default)",
-           &Raw::collectives, words("auto nccl host")}};
+           "nccl, peer or host: what exchanges contents between ranks; auto: NCCL where all ranks "
+           "have it (the default)",
+           &Raw::collectives, words("auto nccl peer host")}};
 }
 
 }  // namespace

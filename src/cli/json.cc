@@ -95,8 +95,10 @@ Json json_of(const CollectivesReport& by) {
   Json json = {{"executor", by.executor}};
   if (!by.reason.empty()) json["reason"] = by.reason;
   if (by.executor == "host") return json;
-  json["version"] = by.version;
-  json["library"] = by.library;
+  if (by.executor == "nccl") {
+    json["version"] = by.version;
+    json["library"] = by.library;
+  }
   json["host_steps"] = by.host_steps;
   return json;
 }

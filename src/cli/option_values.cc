@@ -159,9 +159,10 @@ PdlMode parse_pdl(const std::string& text) {
 }
 
 CollectiveExecutor parse_collectives(const std::string& text) {
-  constexpr std::string_view kExecutors[] = {"auto", "nccl", "host"};
+  constexpr std::string_view kExecutors[] = {"auto", "nccl", "peer", "host"};
   check_choice("--collectives", text, kExecutors);
   return text == "nccl"   ? CollectiveExecutor::kNccl
+         : text == "peer" ? CollectiveExecutor::kPeer
          : text == "host" ? CollectiveExecutor::kHost
                           : CollectiveExecutor::kAuto;
 }

@@ -153,9 +153,12 @@ void show_collectives(const RunReport& report, Output& output) {
   const CollectivesReport& by = *report.collectives;
   output.result()["collectives"] = cli::json_of(by);
   if (by.executor == "host") return output.line("collectives  by the host: {}", by.reason);
-  output.line("collectives  by NCCL {} ({})", by.version, by.library);
+  const bool is_nccl = by.executor == "nccl";
+  output.line("collectives  {}", is_nccl ? fmt::format("by NCCL {} ({})", by.version, by.library)
+                                         : "by kernels between peers");
   if (by.host_steps.empty()) return;
-  output.line("             by the host, since NCCL does not reduce their dtype: {}",
+  output.line("             by the host, since {}: {}",
+              is_nccl ? "NCCL does not reduce their dtype" : "these kernels lack them",
               fmt::join(by.host_steps, ", "));
 }
 

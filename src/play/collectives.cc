@@ -26,6 +26,21 @@ std::uint64_t target_offset(const bind::PlannedCollective& step,
   return step.facts().moves ? aligned(bytes.read) : 0;
 }
 
+// All ranks of the world take part.
+bool is_for_peers(const bind::TapeCollective& step, const World& world) {
+  return step.planned->kind == CollectiveKind::kAllReduce &&
+         peer::PeerRank::takes(step.planned->dtype) &&
+         static_cast<std::uint32_t>(step.values.ranks) == world.ranks();
+}
+
+// A step that is for them, and moves bytes.
+peer::AllReduce all_reduce_of(const bind::TapeCollective& step, const bind::BufferTable& buffers) {
+  const bind::PlannedCollective& planned = *step.planned;
+  return {buffers[planned.from].address() + step.values.from,
+          buffers[planned.to].address() + step.values.to, step.values.count, planned.dtype,
+          planned.op};
+}
+
 DeviceAddress address_of(const PinnedMemory& memory) {
   return reinterpret_cast<DeviceAddress>(memory.data());
 }
@@ -135,7 +150,9 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
   return *enqueued_.emplace_back(std::move(exchange));
 }
 
-void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl, std::string why_host) {
+void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
+                         std::shared_ptr<peer::PeerRank> peer, std::string why_host) {
+  peer_ = std::move(peer);
   if (!nccl.empty()) nccl_.emplace(std::move(nccl));
   why_host_ = std::move(why_host);
   has_chosen_ = true;
@@ -153,6 +170,10 @@ void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollectiv
   const Memory& to = *buffers[planned.to].memory;
   if (bind::is_local(planned, step.values)) {
     return to.copy_from(from, bytes.written, step.values.from, step.values.to, stream);
+  }
+  if (peer_ != nullptr && is_for_peers(step, world_)) {
+    const peer::AllReduce reduce = all_reduce_of(step, buffers);
+    return peer_->enqueue(reduce, peer_->shots_of(reduce), stream);
   }
   if (stream.is_capturing()) {
     throw error(ErrorCode::kUnsupported,
@@ -182,6 +203,11 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
   const DeviceAddress from = buffers[planned.from].address() + step.values.from;
   const DeviceAddress to = buffers[planned.to].address() + step.values.to;
   if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
+  if (peer_ != nullptr && is_for_peers(step, world_)) {
+    const peer::AllReduce reduce = all_reduce_of(step, buffers);
+    const auto launch = peer_->launch_of(reduce, peer_->shots_of(reduce));
+    return graph.add_own(*launch.plan, launch.arguments, peer_);
+  }
   if (graph.in_condition()) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
                    "{} is exchanged by {}, which the if and while of a graph do not take; use the "

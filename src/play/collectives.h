@@ -10,6 +10,7 @@
 #include "baton/buffer.h"
 #include "baton/world.h"
 #include "bind/tape.h"
+#include "peer/peer_rank.h"
 #include "play/nccl_steps.h"
 #include "world/frame.h"
 
@@ -17,10 +18,10 @@ namespace baton::play {
 
 class TapeGraph;
 
-// How collectives of a tape are executed: by NCCL, where the ranks have chosen it. Otherwise, on
-// any device: a copy to page-locked memory, a host function that exchanges the contents with the
-// other ranks, and a copy back, in the order of the stream or as nodes of a graph. One thread at a
-// time.
+// How collectives of a tape are executed: by NCCL, or by kernels between peers, where the ranks
+// have chosen that. Otherwise, on any device: a copy to page-locked memory, a host function that
+// exchanges the contents with the other ranks, and a copy back, in the order of the stream or as
+// nodes of a graph. One thread at a time.
 //
 // The host function waits for other ranks on the driver's thread. An error there ends the run of
 // all ranks: the function returns, and the thread that waits for the run throws the failure.
@@ -30,11 +31,14 @@ class Collectives {
 
   const World& world() const { return world_; }
 
-  // Once, before the first step. `nccl`: as NcclSteps takes it; none for the host. `why_host`: why
-  // there is no NCCL, for messages.
-  void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl, std::string why_host);
+  // Once, before the first step. `nccl`: as NcclSteps takes it. None of both: the host. `why_host`:
+  // why there is no NCCL, for messages.
+  void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
+              std::shared_ptr<peer::PeerRank> peer, std::string why_host);
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
+  // Whether kernels wait for other ranks.
+  bool waits_on_device() const { return nccl_ || peer_ != nullptr; }
   // Throws what NCCL found wrong since.
   void check() const {
     if (nccl_) nccl_->check();
@@ -42,6 +46,7 @@ class Collectives {
   // Ends what waits for other ranks. The run of the world has failed.
   void abort() noexcept {
     if (nccl_) nccl_->abort();
+    if (peer_ != nullptr) peer_->abort();
   }
 
   // Throws kUnsupported for a stream that is captured, and the driver's errors.
@@ -83,6 +88,7 @@ class Collectives {
   World world_;
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
+  std::shared_ptr<peer::PeerRank> peer_;
   std::string why_host_;
   // By step, the largest last.
   std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;

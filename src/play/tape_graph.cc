@@ -100,6 +100,13 @@ void TapeGraph::add_host(std::function<void()> function) {
   end_node(current().add_host(std::move(function), open_), false, false);
 }
 
+void TapeGraph::add_own(const LaunchPlan& launch, void* const* arguments,
+                        std::shared_ptr<const void> owner) {
+  begin_node('o', false);
+  end_node(current().add(launch, arguments, open_), false, false);
+  owners_.push_back(std::move(owner));
+}
+
 void TapeGraph::add_captured(const std::function<void(const Stream&)>& work,
                              std::shared_ptr<const void> owner) {
   const Device& device = graph_.device();

@@ -64,7 +64,7 @@ void BoundProgram::in_world(const std::function<void()>& act) {
 
 // What waits for a lost rank ends soon, so that the executable can be destroyed.
 void BoundProgram::end_collectives() noexcept {
-  if (!collectives_->by_nccl()) return;
+  if (!collectives_->waits_on_device()) return;
   collectives_->abort();
   const auto until = std::chrono::steady_clock::now() + kAbortTime;
   while (still_runs() && std::chrono::steady_clock::now() < until) {
@@ -84,7 +84,7 @@ void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
   }
   wanted_collectives_ = wanted;
   CollectiveChoice choice = baton::choose_collectives(world_, *state_, symbols, wanted);
-  collectives_->choose(std::move(choice.nccl), choice.report.reason);
+  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), std::move(choice.why_host));
   collectives_report_ = std::move(choice.report);
 }
 

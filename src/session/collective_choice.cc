@@ -75,12 +75,13 @@ void each_collective(const std::vector<bind::PlannedStep>& steps, const Visit& v
   }
 }
 
-std::vector<std::string> host_steps(const LoadedProgramState& state) {
+// The steps that the host exchanges, where `takes` says of a collective that it need not.
+template <typename Takes>
+std::vector<std::string> host_steps(const LoadedProgramState& state, const Takes& takes) {
   std::vector<std::string> labels;
   each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
                                         const bind::PlannedCollective& collective) {
-    if (!collective.facts().reduces) return;
-    if (nccl::type_of(collective.dtype, state.device.architecture())) return;
+    if (takes(collective)) return;
     labels.push_back(fmt::format("{} ({})", step.label, to_string(collective.dtype)));
   });
   return labels;
@@ -113,7 +114,26 @@ std::vector<std::shared_ptr<nccl::NcclRank>> communicators(
 CollectiveChoice host(std::string reason) {
   CollectiveChoice choice;
   choice.report.executor = "host";
-  choice.report.reason = std::move(reason);
+  choice.report.reason = choice.why_host = std::move(reason);
+  return choice;
+}
+
+// Peers take the all-reduces of all ranks. Group 0 is the world.
+CollectiveChoice peers(const World& world, const LoadedProgramState& state,
+                       const std::vector<BoundSymbol>& symbols) {
+  std::vector<bool> is_of_all = {true};
+  for (const WorldGroup& group : state.program.world()->groups) {
+    const std::uint32_t ranks = bind::bind_group(state.program, group.name, symbols).ranks;
+    is_of_all.push_back(ranks == world.ranks());
+  }
+  CollectiveChoice choice;
+  choice.peer = peer::PeerRank::make(state.device, world);
+  choice.report.executor = "peer";
+  choice.why_host = "--collectives peer was asked for";
+  choice.report.host_steps = host_steps(state, [&](const bind::PlannedCollective& step) {
+    return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype) &&
+           is_of_all[step.group];
+  });
   return choice;
 }
 
@@ -133,6 +153,8 @@ std::string_view to_string(CollectiveExecutor executor) {
       return "nccl";
     case CollectiveExecutor::kHost:
       return "host";
+    case CollectiveExecutor::kPeer:
+      return "peer";
   }
   throw error(ErrorCode::kInvalidInput, "unknown executor of collectives {}",
               static_cast<int>(executor));
@@ -142,6 +164,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
                                     const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted) {
   if (wanted == CollectiveExecutor::kHost) return host("it was asked for");
+  if (wanted == CollectiveExecutor::kPeer) return peers(world, state, symbols);
   const nccl::Nccl* nccl = nullptr;
   std::optional<Error> obstacle = own_obstacle(state.device, nccl);
   if (obstacle && wanted == CollectiveExecutor::kNccl) throw std::move(*obstacle);
@@ -154,12 +177,16 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
   if (obstacle) return host(obstacle->message());
   if (common) return host(common->message());
-  CollectiveChoice choice{communicators(*nccl, world, state, symbols), {}};
+  CollectiveChoice choice;
+  choice.nccl = communicators(*nccl, world, state, symbols);
   choice.report = {.executor = "nccl",
                    .version = nccl::version_text(nccl->number),
                    .library = nccl->path,
                    .reason = {},
-                   .host_steps = host_steps(state)};
+                   .host_steps = host_steps(state, [&](const bind::PlannedCollective& step) {
+                     return !step.facts().reduces ||
+                            nccl::type_of(step.dtype, state.device.architecture());
+                   })};
   return choice;
 }
 

@@ -6,25 +6,29 @@
 #include "baton/report.h"
 #include "baton/world.h"
 #include "nccl/nccl_rank.h"
+#include "peer/peer_rank.h"
 #include "session/loaded_program.h"
 
 namespace baton {
 
 // What executes the collectives of a program on this rank, and on all others.
 struct CollectiveChoice {
-  // Communicators by the number of the group, as play::NcclSteps takes them; none: the host.
+  // At most one of them; the host executes what it does not take.
+  // Communicators by the number of the group, as play::NcclSteps takes them.
   std::vector<std::shared_ptr<nccl::NcclRank>> nccl;
+  std::shared_ptr<peer::PeerRank> peer;
+  std::string why_host;  // why NCCL does not exchange what the host does, for messages
   CollectivesReport report;
 };
 
 // Called by all ranks of a world with the same wish. They tell each other what they have, and
-// choose alike. Throws kUnsupported and kNotFound where NCCL is wanted and cannot be had; the same
-// for a BATON_NCCL that is of no use.
+// choose alike. Throws kUnsupported and kNotFound where NCCL or peers are wanted and cannot be had;
+// the same for a BATON_NCCL that is of no use.
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
                                     const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted);
 
-// "auto", "nccl", "host".
+// "auto", "nccl", "peer", "host".
 std::string_view to_string(CollectiveExecutor executor);
 // Whether a program has collectives.
 bool has_collectives(const LoadedProgramState& state);

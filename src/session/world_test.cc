@@ -16,6 +16,7 @@
 namespace baton::session_test {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -398,6 +399,59 @@ TEST(Collectives, NcclNeedsGpus) {
   });
   expect_all(failures, ErrorCode::kUnsupported,
              "NCCL works between GPUs, and the device is simulated");
+}
+
+// Sums by kernels between peers, in a loop and run after run, with a step that the host exchanges.
+TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[1000]", "inout", "random") + "shard = { axis = 0 }\n" +
+      buffer("half", "bf16", "[\"64 * ranks\"]", "inout", "random") + "shard = { axis = 0 }\n" +
+      buffer("n", "i32", "[4]", "output", "ones") +
+      step(
+          "repeat = 3\nindex = \"i\"\nsteps = [ "
+          "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = \"997 - i\" } } ]") +
+      step("all_reduce = { buffer = \"half\", op = \"max\" }") +
+      step("all_reduce = { buffer = \"n\" }");
+  for (const std::uint32_t ranks : {2u, 3u}) {
+    expect_none(on_ranks(ranks, [&](const Device& device, const World& world) {
+      const auto bytes_by = [&](CollectiveExecutor by) {
+        Bindings bindings;
+        bindings.collectives = by;
+        Executable executable = ran(text, device, world, std::move(bindings), GetParam());
+        EXPECT_EQ(executable.report().findings.size(), 0u);
+        executable.run();
+        if (by == CollectiveExecutor::kPeer) {
+          EXPECT_EQ(executable.report().collectives->executor, "peer");
+          EXPECT_THAT(executable.report().collectives->host_steps, ElementsAre(HasSubstr("(i32)")));
+        }
+        EXPECT_THAT(values<std::int32_t>(executable.output("n")),
+                    Each(static_cast<std::int32_t>(world.ranks())));
+        return executable.output("x").bytes + executable.output("half").bytes;
+      };
+      EXPECT_TRUE(bytes_by(CollectiveExecutor::kPeer) == bytes_by(CollectiveExecutor::kHost));
+    }));
+  }
+}
+
+// Rank 1 ends before it comes to the all-reduce for which rank 0 waits on its device.
+TEST_P(Executors, AKernelBetweenPeersEndsWithTheRun) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kPeer;
+    PrepareOptions options;
+    options.executor = GetParam();
+    Executable executable = Executable::prepare(program(text), device, options);
+    bindings.world = world;
+    executable.bind(std::move(bindings));
+    if (world.rank() == 1) throw Error(ErrorCode::kInvalidInput, "rank 1 has had enough");
+    executable.run();
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(), HasSubstr("rank 1: an error ended it between its collectives"));
+  }
 }
 
 TEST(Collectives, TheReportSaysWhatExecutedThem) {

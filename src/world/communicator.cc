@@ -151,7 +151,18 @@ void Communicator::end(RankFailure failure, bool tell) {
   }
   failure_ = std::move(failure);
   failed_.store(true, std::memory_order_release);
+  for (const auto& act : when_failed_) act();
+  when_failed_.clear();
   changed_.notify_all();
+}
+
+void Communicator::when_failed(std::function<void()> act) {
+  std::lock_guard lock(mutex_);
+  if (failure_) {
+    act();
+  } else {
+    when_failed_.push_back(std::move(act));
+  }
 }
 
 // A rank that ends regularly sends kEnd first.

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,9 @@ class Communicator {
   // `fail` adds the rank to the error; `end_run` takes an error that names it.
   RankFailure fail(const Error& error);
   RankFailure end_run(const Error& error);
+  // Calls the function when the run has ended with a failure, or now where it has, on any thread.
+  // It calls nothing of this, and does not throw.
+  void when_failed(std::function<void()> act);
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   std::optional<RankFailure> failure() const;
   // Throws the error that ended the run.
@@ -103,6 +107,7 @@ class Communicator {
   std::vector<Peer> peers_;
   Beat own_;  // without its counts
   std::optional<RankFailure> failure_;
+  std::vector<std::function<void()>> when_failed_;
   std::atomic<bool> failed_{false};
   bool closing_ = false;
   FileDescriptor wake_;

@@ -91,6 +91,13 @@ class World(RankCase):
             self.assertEqual([step["kind"] for step in json["steps"]], ["launch", "launch", "collective"])
             self.assertEqual(json["collectives"], {
                 "executor": "host", "reason": "NCCL works between GPUs, and the device is simulated"})
+            peers = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=peers.npy",
+                               "--devices", "sim,sim", "--executor", executor, "--collectives", "peer",
+                               "--json")
+            self.check(peers, 0)
+            self.assertEqual(peers.json()["collectives"],
+                             {"executor": "peer", "host_steps": []})
+            numpy.testing.assert_array_equal(self.out("two.npy"), self.out("peers.npy"))
             processes = self.run_ranks(PROGRAM, "--expect", "out=out.npy", "--output",
                                        "out=process.npy", "--executor", executor)
             self.check(processes[0], 0)
@@ -237,6 +244,12 @@ role = "output"
         result = self.baton("run", self.program, *options, "host")
         self.check(result, 0)
         self.assertIn("collectives  by the host: it was asked for", result.out)
+        result = self.baton("run", self.program, *options, "peer")
+        self.check(result, 0)
+        self.assertIn("collectives  by kernels between peers", result.out)
+        ranks = [self.start(rank, self.program, "--collectives", "peer") for rank in (0, 1)]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "simulated devices share memory only in one process")
         self.check(self.baton("run", self.program, *options, "ncl"), 2,
                    '--collectives has no choice "ncl"; did you mean "nccl"?')
         ranks = [self.start(0, self.program),

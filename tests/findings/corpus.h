@@ -64,10 +64,35 @@ class Bench {
   // counter says, whose bits are an integer.
   void freeze(const Floats& buffer, const Floats& counter);
 
+  // Another device of the kind; each of the two may access the other's memory. The first call makes
+  // it, before anything is launched.
+  struct Peer {
+    Device device;
+    Module module;
+    Stream stream;
+    Floats x, y, slots, flags;  // x holds numbers, the others zeros
+    std::unique_ptr<driver::Simulator::Session> session;
+  };
+  Peer& peer();
+  bool has_peer() const { return peer_.has_value(); }
+  // Zeros, for two slots of kCount.
+  const Floats& slots();
+  template <class... Args>
+  void launch_on_peer(std::string_view kernel, const Args&... args) {
+    const LaunchConfig config{.grid = kGrid, .block = kBlock, .stream = peer().stream};
+    peer().module.kernel(kernel).launch(config, args...);
+  }
+
   const driver::Driver& driver;
   driver::Simulator& simulator;
   NativeContext context;
   std::unique_ptr<driver::Simulator::Session> session;  // has the thread's work
+
+ private:
+  const Compiled& kernels_;
+  const driver::Simulator::Options options_;
+  std::optional<Peer> peer_;
+  std::optional<Floats> slots_;
 };
 
 // One program, and the kinds of what is to be found in it: all of them, and nothing else, whatever
@@ -91,10 +116,12 @@ std::vector<Program> grid_programs();     // global memory inside one grid
 std::vector<Program> pattern_programs();  // patterns of real kernels, in blocks and in grids
 std::vector<Program> chain_programs();    // several grids, streams and the host
 std::vector<Program> map_programs();      // tensor maps in global memory
+std::vector<Program> peer_programs();     // of two devices
 std::vector<Program> right_programs();
 std::vector<Program> right_grid_programs();
 std::vector<Program> right_pattern_programs();
 std::vector<Program> right_chain_programs();
 std::vector<Program> right_map_programs();
+std::vector<Program> right_peer_programs();
 
 }  // namespace baton::findings

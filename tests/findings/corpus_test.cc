@@ -54,7 +54,8 @@ const std::set<FindingKind> kPairs = {
     FindingKind::kReadBeforeWait, FindingKind::kWriteBeforeWait, FindingKind::kWriteAfterRead,
     FindingKind::kMissingWait,    FindingKind::kTransitiveWait,  FindingKind::kUnorderedGrids,
     FindingKind::kHostRace,       FindingKind::kFreeRace,        FindingKind::kSharedRace,
-    FindingKind::kAsyncRace,      FindingKind::kGlobalRace};
+    FindingKind::kAsyncRace,      FindingKind::kGlobalRace,      FindingKind::kPeerRead,
+    FindingKind::kPeerOverwrite,  FindingKind::kPeerScope};
 
 // The finding says who did what, where in the source, and to what; both times where there are two.
 void expect_named(const driver::Finding& finding) {
@@ -96,15 +97,44 @@ Bench::Bench(const Schedule& schedule, Races races, const Compiled& compiled,
       driver(sim::simulated_driver()),
       simulator(*driver.simulator),
       context(device.native_context()),
-      session(simulator.begin(context, {.schedule = schedule,
-                                        .watch = driver::Simulator::Watch::kOn,
-                                        .races = races,
-                                        .alone = true})) {
+      kernels_(compiled),
+      options_({.schedule = schedule,
+                .watch = driver::Simulator::Watch::kOn,
+                .races = races,
+                .alone = true}) {
+  session = simulator.begin(context, options_);
   driver.cuCtxSetCurrent(context);
+}
+
+Bench::Peer& Bench::peer() {
+  if (peer_) return *peer_;
+  const Device second = Device::open(device.spec() + ":1");
+  peer_.emplace(Peer{second, Module::load(second, kernels_), Stream(second),
+                     Floats::of(second, numbers(1)), Floats::of(second, numbers(0)),
+                     Floats(second, 2 * kCount), Floats::of(second, numbers(0)), nullptr});
+  module.load_kernels();
+  peer_->module.load_kernels();
+  peer_->slots.memory().fill(0, 4, 2 * kCount, 0, peer_->stream);
+  peer_->stream.synchronize();
+  peer_->session = simulator.begin(second.native_context(), options_);
+  driver.cuCtxSetCurrent(second.native_context());
+  EXPECT_EQ(driver.cuCtxEnablePeerAccess(context, 0), CUDA_SUCCESS);
+  driver.cuCtxSetCurrent(context);
+  EXPECT_EQ(driver.cuCtxEnablePeerAccess(second.native_context(), 0), CUDA_SUCCESS);
+  return *peer_;
+}
+
+const Bench::Floats& Bench::slots() {
+  if (slots_) return *slots_;
+  slots_.emplace(device, 2 * kCount);
+  slots_->memory().fill(0, 4, 2 * kCount, 0, stream);
+  stream.synchronize();
+  return *slots_;
 }
 
 Bench::~Bench() {
   session->take_findings();
+  if (peer_) peer_->session->take_findings();
   driver.cuCtxSetCurrent(nullptr);
 }
 
@@ -164,11 +194,16 @@ void judge(const Program& program, Races races) {
       program.run(bench);
       bench.stream.synchronize();
       bench.other.synchronize();
+      if (bench.has_peer()) bench.peer().stream.synchronize();
     } catch (const Error& failure) {
       // A fault ends the context; what it was is among the findings.
       EXPECT_FALSE(program.found.empty()) << failure.what();
     }
-    const auto findings = bench.session->take_findings();
+    auto findings = bench.session->take_findings();
+    if (bench.has_peer()) {
+      const auto more = bench.peer().session->take_findings();
+      findings.insert(findings.end(), more.begin(), more.end());
+    }
     std::set<std::string> found, told;
     for (const driver::Finding& finding : findings) {
       found.emplace(to_string(finding.kind));
@@ -210,6 +245,8 @@ INSTANTIATE_TEST_SUITE_P(Grid, Corpus, testing::ValuesIn(grid_programs()), name_
 INSTANTIATE_TEST_SUITE_P(Pattern, Corpus, testing::ValuesIn(pattern_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Chain, Corpus, testing::ValuesIn(chain_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Map, Corpus, testing::ValuesIn(map_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Peer, Corpus, testing::ValuesIn(peer_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(RightPeer, Corpus, testing::ValuesIn(right_peer_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Right, Corpus, testing::ValuesIn(right_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightGrid, Corpus, testing::ValuesIn(right_grid_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightPattern, Corpus, testing::ValuesIn(right_pattern_programs()),
@@ -221,6 +258,7 @@ INSTANTIATE_TEST_SUITE_P(RightPattern, RightCorpus, testing::ValuesIn(right_patt
                          name_of);
 INSTANTIATE_TEST_SUITE_P(RightChain, RightCorpus, testing::ValuesIn(right_chain_programs()),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(RightPeer, RightCorpus, testing::ValuesIn(right_peer_programs()), name_of);
 
 std::string severity_text(driver::FindingSeverity severity) {
   switch (severity) {
@@ -247,7 +285,7 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   std::map<std::string, int, std::less<>> counts;
   for (const auto& programs :
        {order_programs(), block_programs(), memory_programs(), fault_programs(), grid_programs(),
-        pattern_programs(), chain_programs(), map_programs()}) {
+        pattern_programs(), chain_programs(), map_programs(), peer_programs()}) {
     for (const Program& program : programs) {
       for (const std::string& kind : program.found) ++counts[kind];
     }
@@ -265,7 +303,7 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   EXPECT_TRUE(counts.empty()) << counts.begin()->first << " is not in driver/findings.inc";
   const std::size_t right = right_programs().size() + right_grid_programs().size() +
                             right_pattern_programs().size() + right_chain_programs().size() +
-                            right_map_programs().size();
+                            right_map_programs().size() + right_peer_programs().size();
   EXPECT_GE(right, 40u);
   rows += fmt::format("| none | | correct programs | {} |\n", right);
   EXPECT_NE(page("findings.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),

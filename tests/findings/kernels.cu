@@ -1483,6 +1483,7 @@ KERNEL reduces_by_live_map(const __grid_constant__ Map first, const __grid_const
 #include "flag_kernels.cuh"
 #include "grid_flag_kernels.cuh"
 #include "pattern_kernels.cuh"
+#include "peer_kernels.cuh"
 #include "stage_pattern_kernels.cuh"
 #include "chain_kernels.cuh"
 #include "wgmma_kernels.cuh"

@@ -268,16 +268,24 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return answer(cuDeviceCanAccessPeer(can, device, peer));
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+// The peer's primary context lives from here on, as with NVIDIA's runtime.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   BATON_RUNTIME_BEGIN();
-  const cudaError_t error = check_device(peer);
-  return answer(error != cudaSuccess ? error : cudaErrorInvalidDevice);
+  if (const cudaError_t error = check_device(peer)) return answer(error);
+  CUcontext context = nullptr;
+  const CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
+  return answer(result != CUDA_SUCCESS ? result : cuCtxEnablePeerAccess(context, flags));
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   BATON_RUNTIME_BEGIN();
-  const cudaError_t error = check_device(peer);
-  return answer(error != cudaSuccess ? error : cudaErrorPeerAccessNotEnabled);
+  if (const cudaError_t error = check_device(peer)) return answer(error);
+  CUcontext context = nullptr;
+  const CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
+  if (result != CUDA_SUCCESS) return answer(result);
+  const CUresult disabled = cuCtxDisablePeerAccess(context);
+  cuDevicePrimaryCtxRelease(peer);
+  return answer(disabled);
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int source,

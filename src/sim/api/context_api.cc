@@ -179,14 +179,6 @@ CUresult CtxGetDeviceOf(CUdevice* device, CUcontext context) {
   return CUDA_SUCCESS;
 }
 
-CUresult CtxEnablePeerAccess(CUcontext, unsigned) {
-  return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-}
-
-CUresult CtxDisablePeerAccess(CUcontext) {
-  return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
-}
-
 CUresult DevicePrimaryCtxGetState(CUdevice ordinal, unsigned* flags, int* active) {
   enter();
   require(flags != nullptr && active != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -237,25 +229,6 @@ CUresult DeviceGetByPCIBusId(CUdevice* device, const char* text) {
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult DeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
-  require(can != nullptr, CUDA_ERROR_INVALID_VALUE);
-  device_of(device);
-  device_of(peer);
-  *can = 0;
-  return CUDA_SUCCESS;
-}
-
-CUresult DeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice source,
-                               CUdevice target) {
-  require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
-  require(attribute >= CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK &&
-              attribute <= CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED,
-          CUDA_ERROR_INVALID_VALUE);
-  require(&device_of(source) != &device_of(target), CUDA_ERROR_INVALID_DEVICE);
-  *value = 0;
-  return CUDA_SUCCESS;
 }
 
 CUresult DeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {

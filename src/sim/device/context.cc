@@ -71,7 +71,7 @@ Context::Context(int ordinal, const Profile& profile)
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
       textures_(std::make_shared<TextureTable>()),
       engine_(engine_config(ordinal, profile, textures_), heap_->memory()),
-      queue_(engine_) {
+      queue_(engine_, ordinal) {
   const driver::Simulator::Options& common = settings().common;
   if (common.watch == driver::Simulator::Watch::kOn || common.races == Races::kGlobal) {
     expect_overlap();
@@ -348,6 +348,11 @@ std::shared_ptr<SimFunction> Context::function(const std::shared_ptr<SimKernel>&
 }
 
 void Context::unload(const SimLibrary& library) {
+  {
+    // What runs here may wait for another device, whose library this is.
+    std::lock_guard lock(modules_mutex_);
+    if (!modules_.contains(&library)) return;
+  }
   queue_.drain();
   std::lock_guard lock(modules_mutex_);
   std::erase_if(functions_,

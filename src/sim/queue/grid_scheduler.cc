@@ -12,6 +12,8 @@ constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
 constexpr std::uint64_t kShortSlice = std::uint64_t{1} << 12;
 // With kEarly a grid that others starve still gets every so many turns: they may poll for it.
 constexpr std::uint64_t kMercy = 64;
+// Turns of a device that runs ahead before another one gets one.
+constexpr std::uint64_t kTurnsAhead = 8;
 
 }  // namespace
 
@@ -64,6 +66,23 @@ std::uint64_t GridScheduler::slice() {
       return std::uint64_t{1} << (6 + draw() % 12);
     default:
       return kSlice;
+  }
+}
+
+std::size_t GridScheduler::next_device(std::size_t count, std::size_t own) {
+  const std::size_t next = own + 1 < count ? own + 1 : 0;
+  const bool in_turn = ++device_turns_ % kTurnsAhead == 0;
+  switch (schedule_.kind) {
+    case ScheduleKind::kLate:
+      return in_turn ? next : 0;
+    case ScheduleKind::kEarly:
+      return in_turn ? next : count - 1;
+    case ScheduleKind::kReverse:
+      return own == 0 ? count - 1 : own - 1;
+    case ScheduleKind::kRandom:
+      return draw() % count;
+    default:
+      return next;
   }
 }
 

@@ -31,12 +31,17 @@ class GridScheduler {
   // How long a turn lasts, in warp instructions.
   std::uint64_t slice();
 
+  // Which of `count` devices that take turns has the next one, after that of number `own`. With
+  // kLate and kEarly the first or the last device runs ahead of the others.
+  std::size_t next_device(std::size_t count, std::size_t own);
+
  private:
   std::uint64_t draw();
 
   Schedule schedule_;
   std::uint64_t state_;
   std::uint64_t turns_ = 0;
+  std::uint64_t device_turns_ = 0;
 };
 
 }  // namespace baton::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/device/settings.h"
+#include "sim/engine/judge/peer_order.h"
 #include "sim/queue/execute.h"
 
 namespace baton::sim {
@@ -34,7 +35,7 @@ Scheduler& Scheduler::instance() {
   return instance;
 }
 
-DeviceQueue::DeviceQueue(Engine& engine) : engine_(engine) {
+DeviceQueue::DeviceQueue(Engine& engine, int ordinal) : engine_(engine), ordinal_(ordinal) {
   {
     const Lock lock(Scheduler::instance().mutex);
     Scheduler::instance().queues.push_back(this);
@@ -160,12 +161,15 @@ void DeviceQueue::run() {
     if (stop_requested_) {
       halt(lock);
     } else if (running_.empty() && ready_.empty()) {
+      leave_turns(ordinal_);
       end_question();
       unasked_ = false;
       work_.wait(lock);
     } else if (!may_execute(lock)) {
+      leave_turns(ordinal_);
       unasked_ = !work_.wait_for(lock, kIdle, is_called);
     } else {
+      join_turns(ordinal_);
       if (asked_ != 0 && --asked_ == 0) Scheduler::instance().done.notify_all();
       if (CommandPtr next = take_startable(lock)) {
         start(lock, std::move(next));
@@ -174,8 +178,13 @@ void DeviceQueue::run() {
       }
     }
   }
+  leave_turns(ordinal_);
   end_question();
   fail(lock, error_);
+}
+
+PeerTurn::Choose DeviceQueue::next_device() {
+  return [this](std::size_t count, std::size_t own) { return scheduler_.next_device(count, own); };
 }
 
 bool DeviceQueue::may_execute(const Lock&) const {
@@ -211,6 +220,12 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   if (in_host_function_) end_question();
   lock.unlock();
 
+  std::optional<PeerTurn> turn;
+  if (std::holds_alternative<HostCall>(work)) {
+    leave_turns(ordinal_);  // it may wait for what other devices do
+  } else {
+    turn.emplace(ordinal_, next_device());
+  }
   if (running_.empty() && std::exchange(age_, command->number / kAge) != command->number / kAge) {
     engine_.forget_touches();
   }
@@ -227,6 +242,7 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
     result = execute(work, *command);
   }
   const bool goes_on = result == CUDA_SUCCESS && std::holds_alternative<GridLaunch>(work);
+  turn.reset();
 
   lock.lock();
   in_host_function_ = t_inside_host_function = false;
@@ -286,6 +302,7 @@ CUresult DeviceQueue::advance_one() {
   for (const std::size_t k : order) grids.push_back(running_[k].grid.get());
   CUresult result = CUDA_SUCCESS;
   Engine::Advance sum;
+  const PeerTurn turn(ordinal_, next_device());
   const auto advance = [&](std::span<Grid* const> some) {
     const Running& first = running_[order[static_cast<std::size_t>(some.data() - grids.data())]];
     Engine::Advance one;
@@ -306,7 +323,8 @@ CUresult DeviceQueue::advance_one() {
     return running.grid->state() != Grid::State::kRunning;
   });
   if (sum.worked || ended) {
-    polled_ = fingerprint_ = 0;
+    fingerprint_ = 0;
+    polled_ = 0;
   } else {
     polled_ += sum.executed;
   }
@@ -315,8 +333,8 @@ CUresult DeviceQueue::advance_one() {
 
 // Whether all that runs has only polled for long, is as it was before that, and nobody is left who
 // could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
-bool DeviceQueue::is_stuck(const Lock&) {
-  if (polled_ < kMostPolled || !ready_.empty()) return false;
+bool DeviceQueue::is_stuck(const Lock& lock) {
+  if (polled_ < kMostPolled || !ready_.empty() || peers_may_help(lock)) return false;
   const bool expects_help = std::any_of(running_.begin(), running_.end(), [](const Running& each) {
     return !each.command->notes->options.alone || !each.command->notes->awaited;
   });
@@ -325,6 +343,16 @@ bool DeviceQueue::is_stuck(const Lock&) {
   std::uint64_t fingerprint = 1;
   for (const Running& running : running_) fingerprint += running.grid->fingerprint();
   return std::exchange(fingerprint_, fingerprint) == fingerprint;
+}
+
+// Whether another device may still write what the grids here poll. One without work may get some.
+bool DeviceQueue::peers_may_help(const Lock&) const {
+  if (!PeerOrder::instance().is_active()) return false;
+  const auto& queues = Scheduler::instance().queues;
+  return std::any_of(queues.begin(), queues.end(), [&](const DeviceQueue* queue) {
+    return queue != this && queue->error_ == CUDA_SUCCESS &&
+           (queue->polled_ < kMostPolled || !queue->ready_.empty());
+  });
 }
 
 void DeviceQueue::report_stuck(Lock& lock) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "sim/queue/command.h"
 #include "sim/queue/grid_scheduler.h"
 #include "sim/queue/session.h"
+#include "sim/queue/turn.h"
 
 namespace baton::sim {
 
@@ -43,13 +45,16 @@ struct Scheduler {
 // asks whether it is done, so that it does not matter either how fast the host submits. A host that
 // does neither for kIdle, perhaps because it watches memory, is not kept waiting longer.
 //
+// Devices that access each other's memory take turns (turn.h).
+//
 // Errors. A failing command poisons the queue: all that is outstanding is cancelled, and `error`
 // gives the code from then on. Thread-safe; methods that take a lock want the scheduler's.
 class DeviceQueue {
  public:
   using Lock = std::unique_lock<std::mutex>;
 
-  explicit DeviceQueue(Engine& engine);
+  // `ordinal`: of the device.
+  DeviceQueue(Engine& engine, int ordinal);
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
@@ -113,6 +118,8 @@ class DeviceQueue {
   void end_question();
   CUresult advance_one();
   bool is_stuck(const Lock& lock);
+  bool peers_may_help(const Lock& lock) const;
+  PeerTurn::Choose next_device();
   void report_stuck(Lock& lock);
   void depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,
               std::vector<Ordering::Edge>* edges);
@@ -127,6 +134,7 @@ class DeviceQueue {
   void halt(Lock& lock);
 
   Engine& engine_;
+  const int ordinal_;
   Sessions sessions_;
 
   std::condition_variable work_;  // wakes the thread
@@ -149,7 +157,8 @@ class DeviceQueue {
   unsigned slices_ = 0;            // since a grid ended or the first one started
   std::uint64_t age_ = 0;          // of what is noted of memory, in kAge submissions
   std::uint64_t fingerprint_ = 0;  // of the running grids when they had polled for long
-  std::uint64_t polled_ = 0;       // warp instructions since one did anything but poll
+  // Warp instructions since one did anything but poll. Other devices' threads read it.
+  std::atomic<std::uint64_t> polled_{0};
   GridScheduler scheduler_{Schedule{}};
   std::thread thread_;
 };

@@ -21,7 +21,7 @@ bool is_programmatic(const Ordering::Edge& edge) {
   return edge.kind == Ordering::Kind::kTriggered || edge.kind == Ordering::Kind::kBegun;
 }
 
-Ordering::Operation operation_of(const Work& work) {
+Ordering::Operation kind_of_operation(const Work& work) {
   if (const auto* launch = std::get_if<GridLaunch>(&work)) {
     return {launch->kernel->name,
             launch->kernel->decoded,
@@ -33,6 +33,12 @@ Ordering::Operation operation_of(const Work& work) {
   if (std::holds_alternative<Fill>(work)) return {"fill"};
   if (std::holds_alternative<Free>(work)) return {"free"};
   return {};
+}
+
+Ordering::Operation operation_of(const Work& work, int device) {
+  Ordering::Operation operation = kind_of_operation(work);
+  operation.device = device;
+  return operation;
 }
 
 }  // namespace
@@ -66,10 +72,11 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
   for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
   if (origin) {
     // The conditional came before a new schedule, and so does what is inside of it.
-    command->number = Ordering::instance().add(edges, operation_of(command->work), origin->inside);
+    command->number =
+        Ordering::instance().add(edges, operation_of(command->work, ordinal_), origin->inside);
   } else {
     if (setting_ != nullptr && !setting_->done()) depend(lock, command, {setting_}, &edges);
-    command->number = Ordering::instance().add(edges, operation_of(command->work));
+    command->number = Ordering::instance().add(edges, operation_of(command->work, ordinal_));
     for (const Ordering::Edge& edge : edges) {
       if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);
     }

@@ -240,9 +240,12 @@ constexpr bool releases(MemoryOrder order) {
   return (static_cast<unsigned>(order) & 2) != 0;
 }
 
-// Whose threads a strong access or a fence is for: all of the device and of the system, as without
-// a scope; those of the block; those of the cluster.
-enum class MemoryScope : std::uint8_t { kDevice, kBlock, kCluster };
+// Whose threads a strong access or a fence is for: all of the device, as without a scope; those of
+// the block; those of the cluster; all of the system.
+enum class MemoryScope : std::uint8_t { kDevice, kBlock, kCluster, kSystem };
+constexpr bool has_device(MemoryScope scope) {
+  return scope == MemoryScope::kDevice || scope == MemoryScope::kSystem;
+}
 
 // Insn::mode of what accesses memory has all three: the space in its lower half, beside whether a
 // load is non-coherent; the order above, the scope in the upper two bits.

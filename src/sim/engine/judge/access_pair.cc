@@ -134,6 +134,33 @@ RaceDiagnosis judge(const Party& earlier, const Party& later) {
           "that has: on this path the wait is missing"};
 }
 
+// The same of grids of two devices, the second of which accesses now.
+RaceDiagnosis judge_devices(const Party& before, const Party& now, bool is_narrow) {
+  if (is_narrow) {
+    return {FindingKind::kPeerScope,
+            "the two grids are on two devices, and a flag between them has the scope of one: give "
+            "the release, the acquire and their fences the scope of the system (.sys, "
+            "__threadfence_system, cuda::thread_scope_system)"};
+  }
+  if (now.writes) {
+    return {FindingKind::kPeerOverwrite,
+            fmt::format("the two grids are on two devices, and nothing orders this write after "
+                        "that {}: acquire a flag that the other device releases behind it, both "
+                        "with the scope of the system (.sys), or write to another slot",
+                        before.writes ? "write" : "read")};
+  }
+  return {FindingKind::kPeerRead,
+          "the two grids are on two devices, and nothing orders this read after that write: let "
+          "the writer release a flag behind it, and acquire the flag before the read, both with "
+          "the scope of the system (.sys)"};
+}
+
+bool are_on_two_devices(const Party& a, const Party& b) {
+  const int one = a.operation.device;
+  const int other = b.operation.device;
+  return a.is_grid() && b.is_grid() && one >= 0 && other >= 0 && one != other;
+}
+
 const char* verb_of(bool writes) {
   return writes ? "writes" : "reads";
 }
@@ -141,11 +168,14 @@ const char* verb_of(bool writes) {
 }  // namespace
 
 driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, const AccessParty& b,
-                             std::uint64_t address, std::uint32_t bytes) {
-  // Findings are about the later grid; or the only one.
-  const Party one = make_party(a.number > b.number ? b : a);
-  const Party other = make_party(a.number > b.number ? a : b);
-  const RaceDiagnosis diagnosis = judge(one, other);
+                             std::uint64_t address, std::uint32_t bytes, bool is_narrow) {
+  // Findings are about the later grid; or the only one. Of two devices neither is the later one.
+  Party one = make_party(b);
+  Party other = make_party(a);
+  const bool of_devices = are_on_two_devices(one, other);
+  if (!of_devices && b.number > a.number) std::swap(one, other);
+  const RaceDiagnosis diagnosis =
+      of_devices ? judge_devices(one, other, is_narrow) : judge(one, other);
   const Party& subject = other.is_grid() ? other : one;
   const Party& rival = other.is_grid() ? one : other;
   driver::Finding finding(diagnosis.kind);

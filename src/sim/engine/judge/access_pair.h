@@ -18,9 +18,11 @@ struct AccessParty {
   bool writes = false;
 };
 
-// The kind of what is wrong between the two, both by name, and what to do.
+// The kind of what is wrong between the two, both by name, and what to do. `one` accesses now.
+// `is_narrow`: a flag would have ordered them, but for its scope.
 driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& one,
-                             const AccessParty& other, std::uint64_t address, std::uint32_t bytes);
+                             const AccessParty& other, std::uint64_t address, std::uint32_t bytes,
+                             bool is_narrow = false);
 
 // A grid is launched as a dependent and its kernel cannot wait.
 driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel);

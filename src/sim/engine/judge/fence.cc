@@ -10,7 +10,7 @@ const Insn* op_fence(Exec* x, const Insn* i) {
   if (x->block->watch != nullptr) x->block->watch->fence(x, scope);
   if (i->mode == kFenceOfMbarriers) return i + 1;  // it releases no flag
   Warp& warp = *x->warp;
-  if (scope == MemoryScope::kDevice) {
+  if (has_device(scope)) {
     warp.ordered.join(warp.seen, x->mask);
     warp.seen.replace({}, x->mask);
     warp.released_to_device.replace(warp.ordered, x->mask);

@@ -4,7 +4,6 @@
 
 #include "sim/engine/judge/grid_flags.h"
 
-#include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/shared_watch.h"
 
 namespace baton::sim {
@@ -40,7 +39,7 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
                                    MemoryOrder order) {
   const std::uint32_t warp = warp_of(x);
   const std::uint64_t cluster = x->block->cluster->number;
-  GridFlags& flags = x->grid->races->flags();
+  GridFlags& flags = *x->grid->cluster_flags;
   auto found = flags.find(address);
   if (touch != AccessKind::kWrite && found != flags.end()) {
     const ClusterClock& released = found->second.released;

@@ -29,6 +29,7 @@ GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
     case MemoryScope::kCluster:
       return GridToucher::Strength::kCluster;
     case MemoryScope::kDevice:
+    case MemoryScope::kSystem:
       break;
   }
   return GridToucher::Strength::kDevice;

@@ -7,7 +7,6 @@
 
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/grid_cells.h"
-#include "sim/engine/judge/grid_flags.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/report/findings.h"
 
@@ -55,8 +54,6 @@ class GridRaces {
   // At the end of the grid: reports what it may have updated later, and did not.
   void report_held(GridState& grid);
 
-  GridFlags& flags() { return flags_; }
-
  private:
   // One run of lanes, and what their warp knows.
   struct Run {
@@ -97,7 +94,6 @@ class GridRaces {
   GridToucher asked_by(const GridToucher& toucher) const;
 
   GridCells cells_;
-  GridFlags flags_;
   // Findings of weak reads that race with updates, and loads whose thread updated the bytes later.
   struct Held {
     const Insn* read = nullptr;

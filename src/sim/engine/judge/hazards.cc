@@ -7,6 +7,7 @@
 
 #include "sim/engine/judge/access_pair.h"
 #include "sim/engine/judge/grid_races.h"
+#include "sim/engine/judge/peer_order.h"
 #include "sim/engine/memory/launch_ranges.h"
 
 namespace baton::sim {
@@ -20,18 +21,23 @@ constexpr std::uint64_t kRelations = Ordering::kRemembered;
 
 void begin_watch(GridState* grid) {
   if (grid->launch.finds_own_races) grid->races = std::make_shared<GridRaces>();
-  if (grid->launch.number == 0) return;
-  if (grid->launch.watched && grid->memory->impl().is_watched()) {
+  if (grid->launch.number != 0 && grid->launch.watched && grid->memory->impl().is_watched()) {
     grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);
+    grid->orders_peers = PeerOrder::instance().is_active() && grid->kernel->has_flags;
   }
-  if (!grid->launch.is_programmatic || grid->kernel->has_grid_wait) return;
+  if (grid->races != nullptr || grid->orders_peers) {
+    grid->cluster_flags = std::make_unique<GridFlags>();
+  }
+  if (grid->launch.number == 0 || !grid->launch.is_programmatic || grid->kernel->has_grid_wait) {
+    return;
+  }
   driver::Finding finding = no_wait_finding(grid->launch.kernel->name, *grid->kernel);
   finding.tag = driver::tag_of(grid->launch.note.get());
   grid->log->add(std::move(finding));
 }
 
 GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
-                         AccessKind touch, bool strong)
+                         AccessKind touch, bool strong, MemoryScope scope)
     : x_(x),
       i_(i),
       start_(region.base - region.within),
@@ -39,6 +45,7 @@ GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint
       bytes_(bytes),
       touch_(touch),
       strong_(strong),
+      scope_(scope),
       own_(x->grid->launch.number & Toucher::kNumbers),
       mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong, false)
                 .bits()) {}
@@ -71,7 +78,11 @@ Relation GlobalWatch::relation_to(Toucher other) const {
 }
 
 void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_t offset) {
-  if (strong_ && other.is_strong()) return;
+  bool is_narrow = false;
+  if (strong_ && other.is_strong()) {
+    is_narrow = scope_ != MemoryScope::kSystem && is_of_other_device(other);
+    if (!is_narrow) return;
+  }
   const bool same = has_found_ && found_.other_writes == other_writes &&
                     found_.other.low_number() == other.low_number() &&
                     found_.other.insn() == other.insn();
@@ -81,7 +92,8 @@ void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_
   }
   if (has_found_) report();
   has_found_ = true;
-  found_ = {other, other_writes, lane, offset, 1};
+  is_narrow = is_narrow || is_told_too_narrowly(other, other_writes, offset);
+  found_ = {other, other_writes, lane, offset, 1, is_narrow};
 }
 
 void GlobalWatch::report() {
@@ -93,8 +105,8 @@ void GlobalWatch::report() {
                                    found_.other.insn(), found_.other_writes ? 1u : 0u};
   grid.logged.add(*grid.log, key, found_.count, [&] {
     return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != AccessKind::kRead},
-                        {number, found_.other, found_.other_writes}, start_ + found_.offset,
-                        bytes_);
+                        {number, found_.other, found_.other_writes}, start_ + found_.offset, bytes_,
+                        found_.is_narrow);
   });
 }
 
@@ -203,11 +215,11 @@ inline bool GlobalWatch::is_noted(std::uint64_t mine) const {
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   const Toucher writer(cell->write);
   const Toucher reader(cell->read);
-  const bool is_beside_writer = !is_harmless(writer, lane, &writer_before_);
+  const bool is_beside_writer = !is_right(writer, true, lane, offset, &writer_before_);
   if (is_beside_writer) found(writer, true, lane, offset);
   if (shadow_->writers.has_any()) {
     for (const std::uint64_t bits : shadow_->kept_of(shadow_->writers, cell)) {
-      if (!is_harmless(Toucher(bits), lane, &writer_before_)) {
+      if (!is_right(Toucher(bits), true, lane, offset, &writer_before_)) {
         found(Toucher(bits), true, lane, offset);
       }
     }
@@ -220,11 +232,14 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
     cell->read = mine_of(lane).bits();
     return;
   }
-  if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
+  if (!is_right(reader, false, lane, offset, &reader_before_)) {
+    found(reader, false, lane, offset);
+  }
   if (shadow_->readers.has_any()) {
     for (const std::uint64_t bits : shadow_->kept_of(shadow_->readers, cell)) {
-      if (!is_harmless(Toucher(bits), lane, &reader_before_))
+      if (!is_right(Toucher(bits), false, lane, offset, &reader_before_)) {
         found(Toucher(bits), false, lane, offset);
+      }
     }
   }
   // Writes are fewer than reads, so more of them are kept. One that this grid is not ordered with

@@ -16,11 +16,16 @@ namespace baton::sim {
 // Prepares a grid to be watched. Reports a programmatic grid whose kernel cannot wait.
 void begin_watch(GridState* grid);
 
+// What the grid's threads know of grids of other devices (peer_order.h) from its beginning on, and
+// from their wait on.
+PeerClock inherited(GridState& grid, bool has_waited);
+
 // The present fragment's lanes touch global memory at these offsets of the region's allocation.
 class GlobalWatch {
  public:
+  // `scope`: of strong ones.
   GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, AccessKind touch,
-              bool strong);
+              bool strong, MemoryScope scope = MemoryScope::kSystem);
   ~GlobalWatch();
   void touch(int lane, std::uint64_t offset);
   // `lanes` lanes from `lane` on, side by side.
@@ -51,6 +56,14 @@ class GlobalWatch {
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);
   bool is_behind_flag(Toucher other, int lane) const;
   bool is_ignorable(std::uint64_t other, std::uint64_t before) const;
+  bool is_told(Toucher other, bool other_writes, int lane, std::uint64_t offset);
+  bool is_told_too_narrowly(Toucher other, bool other_writes, std::uint64_t offset) const;
+  bool is_of_other_device(Toucher other) const;
+  // Whether there is nothing to be found between the access at that offset and the other one.
+  bool is_right(Toucher other, bool other_writes, int lane, std::uint64_t offset,
+                std::uint64_t* before) {
+    return is_harmless(other, lane, before) || is_told(other, other_writes, lane, offset);
+  }
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
   void report_forbidden();
@@ -64,6 +77,7 @@ class GlobalWatch {
     int lane;
     std::uint64_t offset;
     std::uint64_t count;
+    bool is_narrow;  // a scope is
   };
 
   Exec* x_;
@@ -73,6 +87,7 @@ class GlobalWatch {
   const std::uint32_t bytes_;
   const AccessKind touch_;
   const bool strong_;
+  const MemoryScope scope_;
   const std::uint64_t own_;   // the grid's number, as touchers have it
   const std::uint64_t mine_;  // the toucher that the warp's first thread is
   // Operations that all lanes come after: a writer, and a reader.

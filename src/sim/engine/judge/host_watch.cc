@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/engine/judge/access_pair.h"
+#include "sim/engine/judge/peer_order.h"
 #include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
@@ -12,16 +13,21 @@ namespace {
 // One operation of the host.
 class HostWatch {
  public:
-  HostWatch(DeviceMemory& memory, FindingLog& log, Ordering::Number number, AccessKind touch,
-            Shadow* shadow, const Shadow::Layout* layout)
+  HostWatch(DeviceMemory& memory, std::uint64_t start, FindingLog& log, Ordering::Number number,
+            AccessKind touch, Shadow* shadow, const Shadow::Layout* layout)
       : memory_(memory),
+        start_(start),
         log_(log),
         number_(number),
         touch_(touch),
         shadow_(shadow),
         bytes_(std::uint32_t{1} << layout->shift),
         last_(Ordering::instance().last()),
-        me_(number, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true) {}
+        me_(number, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true) {
+    if (PeerOrder::instance().is_active()) {
+      inherited_ = PeerOrder::instance().inherited(number, true);
+    }
+  }
 
   // Cells [from, to) of a group; `address` is that of cell 0.
   void look(LockedGroup& group, std::size_t from, std::size_t to, std::uint64_t address) {
@@ -39,12 +45,12 @@ class HostWatch {
     if (shadow_->readers.has_any()) return false;
     if (touch_ == AccessKind::kRead) {
       if (reader.is_any() && !comes_after(reader)) return false;
-      check(Toucher(group.first().write), true, address);
+      check(Toucher(group.first().write), true, address, kWhole);
       group.set_read(me_.bits(), ShadowGroup::kOneThread);
       return true;
     }
-    check(Toucher(group.first().write), true, address);
-    check(reader, false, address);
+    check(Toucher(group.first().write), true, address, kWhole);
+    check(reader, false, address, kWhole);
     group.set_write(me_.bits(), ShadowGroup::kOneThread);
     return true;
   }
@@ -80,9 +86,14 @@ class HostWatch {
     return known_after_;
   }
 
-  void check(Toucher other, bool writes, std::uint64_t address) {
+  // `cells` of them, from that address on.
+  void check(Toucher other, bool writes, std::uint64_t address, std::uint32_t cells = 1) {
     if (!other.is_any() || comes_after(other)) return;
     const Ordering::Number rival = other.number(last_);
+    if (PeerOrder::comes_after(inherited_, rival, writes, shadow_->accesses, address - start_,
+                               std::uint64_t{cells} * bytes_)) {
+      return;
+    }
     const std::uint64_t key = rival * 2 + (writes ? 1 : 0);
     if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
     reported_.push_back(key);
@@ -90,7 +101,10 @@ class HostWatch {
                           {rival, other, writes}, address, bytes_));
   }
 
+  static constexpr auto kWhole = static_cast<std::uint32_t>(ShadowGroup::kCells);
+
   DeviceMemory& memory_;
+  const std::uint64_t start_;  // of the allocation
   FindingLog& log_;
   const Ordering::Number number_;
   const AccessKind touch_;
@@ -100,6 +114,7 @@ class HostWatch {
   const Toucher me_;
   std::uint64_t known_low_ = UINT64_MAX;
   bool known_after_ = false;
+  PeerClock inherited_;                  // what grids before it learned from other devices
   std::vector<std::uint64_t> reported_;  // by who touched it, and how
 };
 
@@ -115,7 +130,7 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   const std::uint64_t offset = address - region->base;
   const Shadow::Layout* layout = shadow.layout(offset, bytes);
   if (layout == nullptr || bytes > region->size - offset) return;
-  HostWatch watch(memory, log, number, touch, &shadow, layout);
+  HostWatch watch(memory, region->base, log, number, touch, &shadow, layout);
   constexpr std::uint64_t kCells = ShadowGroup::kCells;
   const std::uint64_t end = ((offset + bytes - 1) >> layout->shift) + 1;
   for (std::uint64_t k = offset >> layout->shift; k < end;) {

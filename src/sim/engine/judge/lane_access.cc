@@ -59,7 +59,7 @@ void take_flag(Exec* x, int lane, const SpaceAddress& place, bool acquires_now, 
   const Ordering::Number own = grid.launch.number;
   flags_of(x, place).each(flag_key(x, place), [&](const FlagSource& source) {
     const bool is_told =
-        source.told_within == own || (source.told_within == 0 && scope == MemoryScope::kDevice);
+        source.told_within == own || (source.told_within == 0 && has_device(scope));
     const bool is_own = source.grid == own;
     if (!is_told || (is_own && !source.has_waited)) return;
     OrderedLanes& order = acquires_now ? x->warp->ordered : x->warp->seen;
@@ -98,7 +98,7 @@ void give_flag(Exec* x, int lane, const SpaceAddress& place, bool releases_now, 
   const Warp& warp = *x->warp;
   const std::uint32_t mine = std::uint32_t{1} << lane;
   const Ordering::Number own = x->grid->launch.number;
-  const bool is_for_device = scope == MemoryScope::kDevice;
+  const bool is_for_device = has_device(scope);
   if (releases_now) {
     tell(x, lane, place, warp.ordered, own);
     if (is_for_device) tell(x, lane, place, warp.ordered, 0);

@@ -10,6 +10,7 @@ namespace {
 // The host learns of many things; what is still under way elsewhere must not be gone through each
 // time.
 constexpr Ordering::Number kMostRaised = 4096;
+constexpr std::size_t kMostFound = std::size_t{1} << 16;
 
 bool is_awaited(Ordering::Kind kind) {
   return kind == Ordering::Kind::kTriggered || kind == Ordering::Kind::kBegun;
@@ -89,11 +90,13 @@ bool Ordering::to_one_level(Number* grid, Number* earlier) const {
 void Ordering::note_wait(Number grid) {
   std::lock_guard lock(mutex_);
   if (const Node* node = find(grid)) const_cast<Node*>(node)->waited = true;
+  ++waits_;
 }
 
 void Ordering::note_early_trigger(Number grid) {
   std::lock_guard lock(mutex_);
   if (const Node* node = find(grid)) const_cast<Node*>(node)->early_trigger = true;
+  ++waits_;
 }
 
 // Goes back from a grid over what is known to have begun, or to be done, before it. A search for
@@ -233,8 +236,18 @@ Ordering::Relation Ordering::relation(Number grid, Number earlier) const {
     }
   }
   if (earlier >= grid) return Relation::kNone;
-  if (reaches(grid, earlier, false, false, nullptr)) return Relation::kBefore;
-  return reaches(grid, earlier, true, false, nullptr) ? Relation::kAwaited : Relation::kNone;
+  const Node* node = find(grid);
+  if (node == nullptr || earlier < first_ || earlier <= node->floor) return Relation::kBefore;
+  // Searches between streams that nothing orders go far back, and are asked for byte by byte.
+  if (found_.size() >= kMostFound) found_.clear();
+  Found& found = found_[grid << 32 | (earlier & UINT32_MAX)];
+  if (found.relation == Relation::kBefore || found.waits == waits_) return found.relation;
+  const auto searched = [&] {
+    if (reaches(grid, earlier, false, false, nullptr)) return Relation::kBefore;
+    return reaches(grid, earlier, true, false, nullptr) ? Relation::kAwaited : Relation::kNone;
+  };
+  found = {searched(), waits_};
+  return found.relation;
 }
 
 std::vector<Ordering::Number> Ordering::missing_links(Number grid, Number earlier) const {
@@ -249,6 +262,12 @@ Ordering::Operation Ordering::operation(Number number) const {
   std::lock_guard lock(mutex_);
   const Node* node = find(number);
   return node == nullptr ? Operation{} : node->operation;
+}
+
+int Ordering::device(Number number) const {
+  std::lock_guard lock(mutex_);
+  const Node* node = find(number);
+  return node == nullptr ? -1 : node->operation.device;
 }
 
 Ordering::Number Ordering::last() const {

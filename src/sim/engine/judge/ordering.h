@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/simulator.h"
@@ -53,6 +54,7 @@ class Ordering {
     std::array<std::uint32_t, 3> blocks = {};
     std::array<std::uint32_t, 3> threads = {};                 // of a block
     std::shared_ptr<const driver::LaunchNote> note = nullptr;  // null: without one
+    int device = -1;                                           // ordinal
   };
 
   // Where an operation is that a conditional's turn submits.
@@ -87,6 +89,9 @@ class Ordering {
   // Empty where it is no longer known, or done before all that can still be submitted or run.
   Operation operation(Number number) const;
 
+  // The ordinal of its device; -1 where the operation is no longer known.
+  int device(Number number) const;
+
   Number last() const;
 
  private:
@@ -107,7 +112,15 @@ class Ordering {
                std::vector<Number>* links) const;
   Number add(std::span<const Edge> after, Operation operation, bool is_host);
 
+  // What was found of two operations. It stays, but for what a wait since may have added to it.
+  struct Found {
+    Relation relation = Relation::kUnknown;
+    std::uint64_t waits = 0;
+  };
+
   mutable std::mutex mutex_;
+  mutable std::unordered_map<std::uint64_t, Found> found_;
+  std::uint64_t waits_ = 1;  // and early triggers, that were noted
   std::deque<Node> nodes_;
   Number first_ = 1;  // of nodes_
   Number host_ = 0;

@@ -97,6 +97,7 @@ std::vector<std::uint64_t> Shadow::kept_of(const Kept& kept, const Cell* cell) {
 }
 
 void Shadow::clear() {
+  accesses.clear();
   std::lock_guard lock(mutex_);
   layout_.store(nullptr, std::memory_order_release);
   layouts_.clear();

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/engine/judge/access_notes.h"
 #include "sim/engine/judge/frozen_rows.h"
 #include "sim/engine/judge/shadow_group.h"
 #include "sim/engine/judge/toucher.h"
@@ -70,6 +71,8 @@ class Shadow {
   };
   Kept readers;  // that others read after, in no order with them
   Kept writers;  // that threads wrote after which came behind them, while others did not
+
+  AccessNotes accesses;  // of grids that flags may order with those of other devices
 
   // `is_before` says of another one that is kept whether what comes after `toucher` comes after
   // that one too, which is then forgotten. Of kMostKept parts at most.

@@ -12,9 +12,11 @@ namespace baton::sim {
 // strong write of another warp begins anew.
 void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                               MemoryScope scope) {
-  if (x->grid->races != nullptr && scope == MemoryScope::kDevice &&
-      window_of(address) == window_number(kGlobalWindow)) {
-    access_grid_flag(x, address, touch, order);
+  if (window_of(address) == window_number(kGlobalWindow)) {
+    if (x->grid->cluster_flags != nullptr && has_device(scope)) {
+      access_grid_flag(x, address, touch, order);
+    }
+    if (x->grid->orders_peers) access_peer_flag(x, address, touch, order, scope);
   }
   const std::uint32_t warp = warp_of(x);
   const std::uint32_t rank = x->block->rank;
@@ -74,11 +76,12 @@ void SharedWatch::fence(Exec* x, MemoryScope scope) {
     merge(knowledge, fences.seen);
     fences.seen.clear();
   }
-  if (x->grid->races != nullptr && scope == MemoryScope::kDevice) {
+  if (x->grid->cluster_flags != nullptr && has_device(scope)) {
     take_in(x, knowledge, knowledge.seen);
     knowledge.seen.clear();
     knowledge.released = known_to(x, warp);
   }
+  if (x->grid->orders_peers) fence_for_peers(x, scope);
   Knowledge& released = for_block ? fences.released_in_block : fences.released;
   released = knowledge;
   raise(released.over, warp, index_[warp]);

@@ -38,7 +38,8 @@ namespace baton::sim {
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
 // the scope of a block tells other blocks of the cluster nothing. What one cluster tells another
-// one passes through flags in global memory (grid_flags.cc). One thread at a time.
+// one passes through flags in global memory (grid_flags.cc), and so does what one device tells
+// another one (peer_flags.cc). One thread at a time.
 class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
@@ -324,6 +325,12 @@ class SharedWatch {
   void take_in(const Exec* x, Knowledge& knowledge, const ClusterClock& told) const;
   ClusterClock known_to(const Exec* x, std::uint32_t warp) const;
   void access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
+  PeerClock told_to_peers(const Exec* x, std::uint32_t warp) const;
+  void learn_of_peers(Exec* x, Knowledge& knowledge, const PeerClock& known,
+                      const PeerClock& narrow) const;
+  void access_peer_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
+                        MemoryScope scope);
+  void fence_for_peers(Exec* x, MemoryScope scope);
   void forget_ordered();
   bool is_live(std::uint32_t warp) const {
     return (live_[warp / warps_] >> warp % warps_ & 1) != 0;

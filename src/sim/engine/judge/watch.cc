@@ -63,6 +63,19 @@ void each_side_by_side(const Offset* offsets, std::uint32_t mask, std::uint64_t 
   }
 }
 
+// When it was, for flags that order grids of several devices (peer_order.h).
+void note_time(const Exec* x, const Region& region, std::uint64_t offset, std::uint64_t bytes,
+               AccessKind touch, const CopyParty* copy = nullptr) {
+  if (!x->grid->orders_peers) return;
+  const SharedWatch& watch = *x->block->watch;
+  const std::uint32_t warp = watch.warp_of(x);
+  static_cast<Shadow*>(region.shadow)
+      ->accesses.add(
+          region.within + offset, bytes,
+          {x->grid->launch.number, x->block->cluster->number, copy == nullptr ? warp : copy->party,
+           copy == nullptr ? watch.segment_of(warp) : copy->index, !reads_only(touch)});
+}
+
 // Of what the quick ways to memory execute.
 bool loads_noncoherently(const Insn* i, AccessKind touch) {
   return touch == AccessKind::kRead && is_noncoherent(i->mode);
@@ -96,9 +109,10 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
   }
   if (!concerns(x, region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
-  each_side_by_side(offsets, mask, base + region.within, bytes,
+  each_side_by_side(offsets, mask, base, bytes,
                     [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
-                      watch.touch_run(lane, lanes, offset);
+                      note_time(x, region, offset, std::uint64_t{lanes} * bytes, touch);
+                      watch.touch_run(lane, lanes, region.within + offset);
                     });
 }
 
@@ -221,6 +235,7 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
                  0, kLanes, offset);
   }
   if (!concerns(x, region, touch)) return;
+  note_time(x, region, offset, std::uint64_t{kLanes} * bytes, touch);
   GlobalWatch watch(x, i, region, bytes, touch, false);
   watch.touch_run(0, kLanes, region.within + offset);
 }
@@ -301,7 +316,8 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
                    lane, 1, offset);
     }
     if (concerns(x, region, plain)) {
-      GlobalWatch(x, i, region, bytes, plain, strong).touch(lane, region.within + offset);
+      note_time(x, region, offset, bytes, plain);
+      GlobalWatch(x, i, region, bytes, plain, strong, scope).touch(lane, region.within + offset);
     }
     return;
   }
@@ -328,6 +344,7 @@ void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, s
                  lane, 1, offset);
   }
   if (!concerns(x, region, AccessKind::kRead)) return;
+  note_time(x, region, offset, bytes, AccessKind::kRead);
   GlobalWatch(x, i, region, bytes, AccessKind::kRead, false).touch(lane, region.within + offset);
 }
 
@@ -345,6 +362,7 @@ void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uin
                  lane, 1, offset);
   }
   if (!concerns(x, region, touch)) return;
+  note_time(x, region, offset, bytes, touch, copy);
   GlobalWatch(x, i, region, bytes, touch, is_strong(touch)).touch(lane, region.within + offset);
 }
 

@@ -188,6 +188,8 @@ struct DecodedKernel {
   std::uint32_t param_bytes = 0;
   std::uint32_t regions = 0;  // memory instructions
   bool has_grid_wait = false;
+  bool has_flags =
+      false;  // fences, atomics or strong accesses, by which grids may order each other
   bool copies_read_shared = false;  // in bulk
   bool uses_heap = false;           // allocates or frees (kernel_heap.h)
 };

@@ -214,12 +214,15 @@ void Lowering::access(bool is_store) {
   Modifiers m(*insn_);
   AccessSpec spec;
   spec.store = is_store;
-  spec.strong = m.take("volatile");
+  const bool is_volatile = m.take("volatile");  // relaxed, for the system
+  spec.strong = is_volatile;
   m.take("weak");
   const bool has_order = insn_->has("relaxed") || insn_->has("acquire") || insn_->has("release");
   spec.strong = spec.strong || m.take("mmio") || has_order;
   const MemoryOrder order = take_order(m);
-  const MemoryScope scope = m.take_scope();
+  const MemoryScope stated = m.take_scope();
+  const MemoryScope scope = is_volatile ? MemoryScope::kSystem : stated;
+  shared_.kernel.has_flags |= spec.strong;
   const bool cached_policy = insn_->has("L2::cache_hint");
   const bool noncoherent = !is_store && insn_->has("nc");
   m.drop_hints();
@@ -307,6 +310,7 @@ void Lowering::atomic() {
   spec.returns = insn_->opcode == "atom";
   spec.order = take_order(m);
   spec.scope = m.take_scope();
+  shared_.kernel.has_flags = true;
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
   spec.ftz = m.take("ftz");
@@ -436,6 +440,7 @@ void Lowering::fence() {
   const bool of_mbarriers = m.take("mbarrier_init");
   m.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   const MemoryScope scope = m.take_scope();
+  shared_.kernel.has_flags |= orders;
   m.take_one_of({"gl"});
   m.take_one_of({"sc", "acq_rel", "acquire", "release"});
   m.finish();

@@ -153,8 +153,9 @@ Rounding Modifiers::take_rounding() {
 
 MemoryScope Modifiers::take_scope() {
   const auto scope = take_one_of({"cta", "cluster", "gpu", "sys"});
-  if (!scope || *scope > 1) return MemoryScope::kDevice;
-  return *scope == 0 ? MemoryScope::kBlock : MemoryScope::kCluster;
+  constexpr MemoryScope kScopes[] = {MemoryScope::kBlock, MemoryScope::kCluster,
+                                     MemoryScope::kDevice, MemoryScope::kSystem};
+  return scope ? kScopes[*scope] : MemoryScope::kDevice;
 }
 
 void Modifiers::drop_hints() {

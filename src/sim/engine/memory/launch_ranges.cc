@@ -101,7 +101,9 @@ std::string describe(const DeviceMemory& memory, const driver::LaunchNote* note,
                      std::uint64_t address) {
   const std::string whole = memory.describe(address);
   if (note == nullptr || note->ranges.empty()) return whole;
-  const auto [base, bytes] = nearest_allocation(memory.impl(), address);
+  const auto peer = memory.impl().peer_of(address);
+  const auto [base, bytes] =
+      nearest_allocation(peer != nullptr ? peer->impl() : memory.impl(), address);
   const Range* nearest = nullptr;
   for (const Range& range : note->ranges) {
     if (range.address < base || range.address - base > bytes) continue;

@@ -44,6 +44,17 @@ void* map(std::uint64_t bytes) {
   return begin + before;
 }
 
+// An address of no memory that the device has.
+std::string outside_text(std::uint64_t address) {
+  if (window_of(address) != window_number(kGlobalWindow)) {
+    return "an address that no memory of this device has";
+  }
+  return fmt::format(
+      "memory of the device of ordinal {}, to which this device has no access: call "
+      "cuCtxEnablePeerAccess",
+      (address - kGlobalWindow) >> kOrdinalShift);
+}
+
 std::string name_of(std::uint64_t base, const DeviceMemory::Impl::Allocation& allocation) {
   return range_text(allocation.name, base, allocation.size);
 }
@@ -95,8 +106,9 @@ Backing::~Backing() {
   if (written_ != nullptr) munmap(written_, mapped_);
 }
 
-DeviceMemory::Impl::Impl(int ordinal, std::uint64_t capacity_bytes)
-    : window_begin(
+DeviceMemory::Impl::Impl(int device, std::uint64_t capacity_bytes)
+    : ordinal(device),
+      window_begin(
           kGlobalWindow +
           (static_cast<std::uint64_t>(std::clamp(ordinal, 0, kMaxOrdinal)) << kOrdinalShift) +
           kSmallPage),
@@ -143,7 +155,7 @@ const Region* DeviceMemory::Impl::Snapshot::find(std::uint64_t address) const {
   return address - region.base < region.size ? &region : nullptr;
 }
 
-std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::snapshot() {
+std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::own_snapshot() {
   std::unique_lock lock(mutex);
   if (current != nullptr) return current;
   auto made = std::make_shared<Snapshot>();
@@ -249,6 +261,7 @@ bool DeviceMemory::Impl::is_near_mapped(std::uint64_t address) const {
 
 AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
   if (address < kNullPage) return AddressKind::kNull;
+  if (const auto peer = peer_of(address)) return peer->impl().classify(address);
   std::shared_lock lock(mutex);
   if (is_host_address(address) && !is_near_mapped(address)) return AddressKind::kHost;
   const auto found = before(address);
@@ -263,8 +276,10 @@ std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   std::shared_lock lock(mutex);
   if (is_host_address(address)) {
     if (!is_near_mapped(address)) return "a host pointer";
-  } else if (address < window_begin || address >= window_end) {
-    return "an address that no memory of this device has";
+  } else if (!has_window(address)) {
+    lock.unlock();
+    if (const auto peer = peer_of(address)) return peer->describe(address);
+    return outside_text(address);
   }
   const auto found = nearest(address);
   if (found == allocations.end()) return "global memory that was never allocated";

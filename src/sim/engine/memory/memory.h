@@ -33,6 +33,11 @@ class DeviceMemory {
   void map_host(void* data, std::uint64_t bytes, std::string_view name);
   void unmap_host(std::uint64_t address);
 
+  // Kernels here may access the memory of that device too, at its own addresses, as long as that
+  // device lives. False where they could before, and where they could not.
+  bool add_peer(const std::shared_ptr<DeviceMemory>& peer);
+  bool remove_peer(const DeviceMemory& peer);
+
   std::uint64_t capacity() const;
   std::uint64_t used() const;
 

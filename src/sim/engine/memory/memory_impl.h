@@ -88,8 +88,11 @@ struct DeviceMemory::Impl {
   // memory.
   bool allocate_at(std::uint64_t base, std::uint64_t bytes);
 
-  // The present snapshot; the same object while nothing changed. Thread-safe.
+  // The present snapshot, with the memory of peers; the same object while nothing changed.
+  // Thread-safe.
   std::shared_ptr<const Snapshot> snapshot();
+  // Without that of peers.
+  std::shared_ptr<const Snapshot> own_snapshot();
   AddressKind classify(std::uint64_t address) const;
   // Whether an address of the host's lies in memory that is mapped, or little behind it.
   bool is_near_mapped(std::uint64_t address) const;
@@ -128,7 +131,18 @@ struct DeviceMemory::Impl {
   // As allocate_at(), under the lock.
   bool place(std::uint64_t base, std::uint64_t bytes);
 
+  // Whether the address is one that this device allocates.
+  bool has_window(std::uint64_t address) const {
+    return address >= window_begin && address < window_end;
+  }
+  using Peers = std::vector<std::shared_ptr<DeviceMemory>>;
+  // Those that live.
+  Peers present_peers() const;
+  // The peer whose address it is, or null.
+  std::shared_ptr<DeviceMemory> peer_of(std::uint64_t address) const;
+
   mutable std::shared_mutex mutex;
+  const int ordinal;
   const std::uint64_t window_begin;
   const std::uint64_t window_end;
   const std::uint64_t heap_begin;
@@ -143,8 +157,12 @@ struct DeviceMemory::Impl {
   std::vector<std::uint64_t> unsettled;  // live ones that may have bytes which were never written
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
   std::shared_ptr<const Snapshot> current;  // null after a change
-  bool watched = false;                     // whether accesses are noted in the shadows
-  FlagTable flags;                          // by which grids order each other
+  std::vector<std::weak_ptr<DeviceMemory>> peers;
+  // The snapshots of this device and its peers, and what they are together.
+  std::vector<std::shared_ptr<const Snapshot>> joined_from;
+  std::shared_ptr<const Snapshot> joined;
+  bool watched = false;  // whether accesses are noted in the shadows
+  FlagTable flags;       // by which grids order each other
   const std::unique_ptr<KernelHeap> heap_of_kernels;
 };
 

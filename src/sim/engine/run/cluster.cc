@@ -35,7 +35,7 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
     cluster->blocks.push_back(make_block(grid, rank));
     cluster->blocks.back()->cluster = cluster.get();
   }
-  if (grid.watches_shared || grid.races != nullptr) {
+  if (grid.watches_shared || grid.cluster_flags != nullptr) {
     const auto bytes = static_cast<std::uint32_t>(cluster->blocks[0]->shared.size());
     cluster->watch.reset(new SharedWatch(bytes, grid.warps, grid.launch.cluster.count(),
                                          grid.kernel->copies_read_shared));

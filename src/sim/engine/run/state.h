@@ -15,6 +15,8 @@
 
 #include "sim/engine/async/async_state.h"
 #include "sim/engine/judge/flags.h"
+#include "sim/engine/judge/grid_flags.h"
+#include "sim/engine/judge/peer_clock.h"
 #include "sim/engine/lower/function.h"
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/report/findings.h"
@@ -228,6 +230,13 @@ struct GridState final : public Grid {
   std::unique_ptr<std::atomic<std::uint8_t>[]> relations;
   // Of the grid's own accesses with each other; null where that is not looked for.
   std::shared_ptr<GridRaces> races;
+  // Whether flags may order it and grids of other devices (peer_order.h).
+  bool orders_peers = false;
+  // By which its clusters order each other; null where that is not followed.
+  std::unique_ptr<GridFlags> cluster_flags;
+  // What its threads know of other grids from the beginning, and from the wait on, once it was
+  // asked for.
+  std::array<std::optional<PeerClock>, 2> inherited;
   LoggedFindings logged;
   FlagTable shared_flags;  // in shared memory; those in global memory are the memory's own
   AcquiredGrids acquired;

@@ -123,7 +123,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   job_.executed = 0;
   job_.worked = false;
   // Who allocates gets the same addresses in each run.
-  const bool alone = grid->races != nullptr || grid->kernel->uses_heap ||
+  const bool alone = grid->cluster_flags != nullptr || grid->kernel->uses_heap ||
                      grid->config->debugger != nullptr || !scheduler_.is_serial() ||
                      threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
@@ -184,7 +184,10 @@ void WorkerPool::work(Worker* worker) {
       let_pollers_go(grid, cluster.get());
     }
     if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
-    waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;
+    // What polls may poll for another device, which executes meanwhile only if this one does not.
+    const bool waits =
+        stop == BlockStop::kWaiting || (stop == BlockStop::kSpinning && grid->orders_peers);
+    waiting = waits ? waiting + 1 : 0;
     const std::uint64_t parked = park(grid, std::move(cluster));
     if (stop == BlockStop::kFault || waiting > parked) break;
     if (grid->stops_at_trigger && !triggered && grid->triggered()) break;

@@ -1,0 +1,311 @@
+#include "peer/peer_rank.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "baton/image.h"
+#include "driver/driver.h"
+#include "peer/kernels.h"
+#include "peer/peer_memory.h"
+#include "runtime/context.h"
+#include "runtime/release.h"
+#include "world/exchange.h"
+
+namespace baton::peer {
+namespace {
+
+constexpr std::uint64_t kVector = 16;                   // bytes
+constexpr std::uint64_t kOfBlock = kThreads * kVector;  // bytes that are worth a block
+// Bytes that a rank sends by one shot, above which two shots send less. Not measured.
+constexpr std::uint64_t kMostOfOneShot = 512 * 1024;
+
+struct ReducingKernel {
+  DType dtype;
+  const char* name;
+};
+constexpr ReducingKernel kKernels[] = {{DType::kF32, "baton_all_reduce_f32"},
+                                       {DType::kF16, "baton_all_reduce_f16"},
+                                       {DType::kBF16, "baton_all_reduce_bf16"}};
+
+const ReducingKernel* kernel_of(DType dtype) {
+  const auto found = std::ranges::find(kKernels, dtype, &ReducingKernel::dtype);
+  return found == std::end(kKernels) ? nullptr : found;
+}
+
+int number_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return kSum;
+    case ReduceOp::kMax:
+      return kMax;
+    case ReduceOp::kMin:
+      return kMin;
+  }
+  throw error(ErrorCode::kInternal, "unknown reduction {}", static_cast<int>(op));
+}
+
+// The memory of all ranks of this process, by address: ranks hold that of each other.
+class PeerMemories {
+ public:
+  static PeerMemories& instance() {
+    static auto& instance = *new PeerMemories;
+    return instance;
+  }
+  void add(const std::shared_ptr<const Memory>& memory) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(memories_, [](const auto& each) { return each.second.expired(); });
+    memories_[memory->address()] = memory;
+  }
+  // Null where it is gone.
+  std::shared_ptr<const Memory> find(std::uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = memories_.find(address);
+    return found == memories_.end() ? nullptr : found->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::weak_ptr<const Memory>> memories_;
+};
+
+std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) {
+  return (value + by - 1) / by;
+}
+
+}  // namespace
+
+// What a rank tells the others.
+struct PeerOffer {
+  char machine[64] = {};
+  std::uint64_t address = 0;
+  CUcontext context = nullptr;  // for ranks of this process
+  CUdevice device = 0;
+  std::int32_t has_handle = 0;
+  CUipcMemHandle handle = {};  // for ranks of other processes
+};
+
+struct PeerRank::Connections {
+  explicit Connections(const Device& on) : device(on) {}
+  ~Connections() {
+    release_in_context(device, [&](const driver::Driver& driver) {
+      for (const CUdeviceptr address : opened) BATON_RELEASE(driver, cuIpcCloseMemHandle, address);
+    });
+  }
+
+  const Device device;
+  std::vector<std::shared_ptr<const Memory>> shared;  // of ranks of this process
+  std::vector<CUdeviceptr> opened;                    // of other processes
+};
+
+struct PeerRank::Arguments {
+  std::array<std::uint64_t, kMostRanks> memory = {};
+  int rank = 0, ranks = 0;
+  DeviceAddress from = 0, to = 0;
+  unsigned long long elements = 0;
+  unsigned of_round = 0;
+  int op = 0, shots = 0;
+  DeviceAddress stop = 0;
+
+  std::array<void*, 10> places = {&memory,   &rank,     &ranks, &from,  &to,
+                                  &elements, &of_round, &op,    &shots, &stop};
+};
+
+PeerRank::PeerRank(const Device& device, const World& world)
+    : device_(device),
+      world_(world),
+      memory_(std::make_shared<const Memory>(device, kMemoryBytes)),
+      stop_(device, 1),
+      connections_(std::make_unique<Connections>(device)),
+      arguments_(std::make_unique<Arguments>()) {
+  stop_[0] = 0;
+  PeerMemories::instance().add(memory_);
+}
+
+// To free memory waits for all devices of the process, whose kernels may wait for this rank.
+PeerRank::~PeerRank() {
+  if (!is_connected_ || std::uncaught_exceptions() <= unwinding_) return;
+  try {
+    static_cast<void>(
+        world_.fail(error(ErrorCode::kInternal, "an error ended it between its collectives")));
+  } catch (const std::exception&) {
+    // There is no memory for the message.
+  }
+}
+
+bool PeerRank::takes(DType dtype) {
+  return kernel_of(dtype) != nullptr;
+}
+
+std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& world,
+                                         std::string_view ptx) {
+  if (world.ranks() > kMostRanks) {
+    throw error(ErrorCode::kUnsupported,
+                "the kernels of all-reduces between peers take up to {} ranks, and this run has "
+                "{}; take --collectives nccl or host",
+                kMostRanks, world.ranks());
+  }
+  std::shared_ptr<PeerRank> rank(new PeerRank(device, world));
+  // Nobody writes flags before they are zero everywhere.
+  Stream stream(device);
+  rank->memory_->fill(0, 4, kSlotsOffset / 4, 0, stream);
+  rank->memory_->set_name("the slots of collectives");
+  stream.synchronize();
+  rank->connect();
+  rank->module_ =
+      Module::load(device, Image::from_static(ptx.empty() ? kernels_ptx() : ptx, "<all-reduces>"));
+  for (const ReducingKernel& kernel : kKernels) rank->plan_of(kernel.dtype);
+  // Kernels that a caller enqueued, and waits for by itself, must end with the run, too.
+  world.communicator()->when_failed([waiting = std::weak_ptr<PeerRank>(rank)] {
+    if (const std::shared_ptr<PeerRank> present = waiting.lock()) present->abort();
+  });
+  world.meet("the connection of peers");
+  rank->is_connected_ = true;
+  return rank;
+}
+
+PeerOffer PeerRank::own_offer() const {
+  const driver::Driver& driver = device_.driver();
+  PeerOffer own;
+  gethostname(own.machine, sizeof(own.machine) - 1);
+  own.address = memory_->address();
+  own.context = device_.native_context();
+  own.device = device_.native();
+  if (!world_.is_of_threads() && driver.simulator == nullptr) {
+    own.has_handle = driver.cuIpcGetMemHandle(&own.handle, own.address) == CUDA_SUCCESS ? 1 : 0;
+  }
+  return own;
+}
+
+// Makes the memory of a rank of this process accessible; else says why it cannot be.
+std::string PeerRank::share(const PeerOffer& offer, std::uint64_t* address) {
+  const driver::Driver& driver = device_.driver();
+  const bool is_own = offer.device == device_.native();
+  int can = 0;
+  if (!is_own)
+    BATON_DRIVER_CALL(driver, cuDeviceCanAccessPeer, &can, device_.native(), offer.device);
+  if (!is_own && can == 0) return "nothing links their devices";
+  std::shared_ptr<const Memory> memory = PeerMemories::instance().find(offer.address);
+  if (memory == nullptr) return "that rank has ended";
+  connections_->shared.push_back(std::move(memory));
+  *address = offer.address;
+  if (is_own) return {};
+  const CUresult result = driver.cuCtxEnablePeerAccess(offer.context, 0);
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+    driver::check(driver, result, "cuCtxEnablePeerAccess");
+  }
+  return {};
+}
+
+// The same of a rank of another process.
+std::string PeerRank::open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address) {
+  const driver::Driver& driver = device_.driver();
+  if (driver.simulator != nullptr) {
+    return "simulated devices share memory only in one process, which --devices sim,sim starts";
+  }
+  if (std::strcmp(offer.machine, own.machine) != 0) {
+    return fmt::format("they run on the machines {} and {}", own.machine, offer.machine);
+  }
+  if (offer.has_handle == 0) return "its driver shares no memory between processes";
+  CUdeviceptr opened = 0;
+  const CUresult result =
+      driver.cuIpcOpenMemHandle(&opened, offer.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED || result == CUDA_ERROR_NOT_SUPPORTED) {
+    return "nothing links their devices";
+  }
+  driver::check(driver, result, "cuIpcOpenMemHandle");
+  connections_->opened.push_back(opened);
+  *address = opened;
+  return {};
+}
+
+// Makes the memory of all ranks accessible here.
+void PeerRank::connect() {
+  const ContextGuard guard(device_);
+  const PeerOffer own = own_offer();
+  std::vector<PeerOffer> offers(world_.ranks());
+  world::all_gather(*world_.communicator(), {"offers of peers", "the choice of collectives"},
+                    sizeof(PeerOffer), reinterpret_cast<const char*>(&own),
+                    reinterpret_cast<char*>(offers.data()));
+  for (std::uint32_t rank = 0; rank < world_.ranks(); ++rank) {
+    std::uint64_t* const address = &arguments_->memory[rank];
+    *address = own.address;
+    if (rank == world_.rank()) continue;
+    const std::string obstacle =
+        world_.is_of_threads() ? share(offers[rank], address) : open(own, offers[rank], address);
+    if (obstacle.empty()) continue;
+    throw error(ErrorCode::kUnsupported,
+                "rank {} cannot access the memory of rank {}: {}; take --collectives nccl or host",
+                world_.rank(), rank, obstacle);
+  }
+  arguments_->rank = static_cast<int>(world_.rank());
+  arguments_->ranks = static_cast<int>(world_.ranks());
+  arguments_->stop = reinterpret_cast<DeviceAddress>(stop_.data());
+}
+
+LaunchPlan& PeerRank::plan_of(DType dtype) {
+  const auto found = plans_.find(dtype);
+  if (found != plans_.end()) return found->second;
+  LaunchConfig config;
+  config.grid = Dim3(1);
+  config.block = Dim3(kThreads);
+  config.stream = device_;
+  // Placeholders: each launch brings its own.
+  const Kernel kernel = module_->kernel(kernel_of(dtype)->name);
+  Arguments& a = *arguments_;
+  const auto argument = [](const auto& value) {
+    return Argument{&value, sizeof(value), false, std::nullopt};
+  };
+  const std::array<Argument, 10> arguments = {
+      argument(a.memory), argument(a.rank),     argument(a.ranks),    argument(a.from),
+      argument(a.to),     argument(a.elements), argument(a.of_round), argument(a.op),
+      argument(a.shots),  argument(a.stop)};
+  return plans_.emplace(dtype, LaunchPlan(kernel, config, arguments)).first->second;
+}
+
+// All ranks must come to the same.
+Shots PeerRank::shots_of(const AllReduce& step) const {
+  const std::uint64_t others = world_.ranks() - 1;
+  const std::uint64_t bytes = step.count * size_of(step.dtype);
+  return others > 1 && bytes * others > kMostOfOneShot ? Shots::kTwo : Shots::kOne;
+}
+
+PeerRank::Launch PeerRank::launch_of(const AllReduce& step, Shots shots) {
+  const std::uint64_t each = size_of(step.dtype);
+  const std::uint64_t bytes = step.count * each;
+  const std::uint64_t wanted =
+      std::clamp<std::uint64_t>(divided_up(bytes, kOfBlock), 1, kMostBlocks);
+  const std::uint64_t of_block = divided_up(divided_up(bytes, wanted), kVector) * kVector;
+  const std::uint64_t of_round = std::min<std::uint64_t>(of_block, kSlotBytes);
+  Arguments& arguments = *arguments_;
+  arguments.from = step.from;
+  arguments.to = step.to;
+  arguments.elements = step.count;
+  arguments.of_round = static_cast<unsigned>(of_round / each);
+  arguments.op = number_of(step.op);
+  arguments.shots = static_cast<int>(shots);
+  LaunchPlan& plan = plan_of(step.dtype);
+  plan.set_grid(Dim3(static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(divided_up(bytes, of_round), kMostBlocks))));
+  return {&plan, arguments.places.data()};
+}
+
+void PeerRank::enqueue(const AllReduce& step, Shots shots, const Stream& stream) {
+  const Launch launch = launch_of(step, shots);
+  launch.plan->set_stream(stream);
+  const NativeResult result = launch.plan->try_launch(launch.arguments);
+  if (result != 0) throw launch.plan->kernel().diagnose(launch.plan->config(), result);
+}
+
+void PeerRank::abort() noexcept {
+  std::atomic_ref<std::uint32_t>(stop_[0]).store(1, std::memory_order_release);
+}
+
+}  // namespace baton::peer

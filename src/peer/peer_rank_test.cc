@@ -1,0 +1,282 @@
+// All-reduces between simulated devices of one process: what they compute, under each schedule, and
+// what is found in kernels with planted bugs.
+
+#include "peer/peer_rank.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "base/float_convert.h"
+#include "baton/schedule.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+#include "peer/kernels.h"
+#include "peer/peer_memory.h"
+#include "world/reduce.h"
+#include "world/test_ranks.h"
+
+namespace baton::peer {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Schedule kSchedules[] = {
+    {ScheduleKind::kSerial, 0},  {ScheduleKind::kLate, 0},   {ScheduleKind::kEarly, 0},
+    {ScheduleKind::kReverse, 0}, {ScheduleKind::kRandom, 1}, {ScheduleKind::kRandom, 2},
+};
+
+Device device_of(std::uint32_t rank) {
+  return Device::open(rank == 0 ? "sim:h200" : "sim:h200:" + std::to_string(rank));
+}
+
+// Small numbers of both signs, of which sums are rounded.
+std::string elements_of(DType dtype, std::uint32_t rank, std::uint64_t count, int turn) {
+  std::string bytes(count * size_of(dtype), '\0');
+  for (std::uint64_t k = 0; k < count; ++k) {
+    const auto mixed = static_cast<std::uint32_t>((k + 1) * 2654435761u + rank * 40503u +
+                                                  static_cast<std::uint32_t>(turn) * 97u);
+    const float value = static_cast<float>(static_cast<int>(mixed >> 12 & 0xfff) - 2048) / 97.0f;
+    const std::uint64_t bits = encode_float(dtype, value);
+    std::memcpy(bytes.data() + k * size_of(dtype), &bits, size_of(dtype));
+  }
+  return bytes;
+}
+
+std::string reduced(ReduceOp op, DType dtype, std::uint32_t ranks, std::uint64_t count, int turn) {
+  std::vector<std::string> parts;
+  std::vector<const char*> places;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    parts.push_back(elements_of(dtype, rank, count, turn));
+  }
+  for (const std::string& part : parts) places.push_back(part.data());
+  std::string result(count * size_of(dtype), '\0');
+  world::reduce(op, dtype, count, places, result.data());
+  return result;
+}
+
+struct Case {
+  std::uint32_t ranks = 2;
+  DType dtype = DType::kF32;
+  ReduceOp op = ReduceOp::kSum;
+  Shots shots = Shots::kOne;
+  std::uint64_t count = 1000;
+  std::uint64_t offset = 0;  // bytes, of the elements in their buffers
+  bool is_in_place = true;
+  int turns = 3;
+};
+
+// Runs it on all ranks, checks what they get, and returns the kinds of findings.
+std::set<std::string> run(const Case& c, const Schedule& schedule, std::string_view ptx = {},
+                          bool checks = true) {
+  std::set<std::string> kinds;
+  std::mutex mutex;
+  const std::vector<std::optional<Error>> failures =
+      world::on_ranks(c.ranks, [&](const World& world) {
+        const Device device = device_of(world.rank());
+        const std::shared_ptr<PeerRank> peer = PeerRank::make(device, world, ptx);
+        const auto session = device.driver().simulator->begin(
+            device.native_context(),
+            {.schedule = schedule, .watch = driver::Simulator::Watch::kOn, .alone = true});
+        const std::uint64_t bytes = c.count * size_of(c.dtype);
+        std::vector<Memory> from, to;
+        Stream stream(device);
+        for (int turn = 0; turn < c.turns; ++turn) {
+          from.emplace_back(device, c.offset + bytes);
+          const std::string elements = elements_of(c.dtype, world.rank(), c.count, turn);
+          from.back().upload(elements.data(), bytes, c.offset, stream);
+          stream.synchronize();
+          if (!c.is_in_place) to.emplace_back(device, c.offset + bytes);
+        }
+        const std::vector<Memory>& results = c.is_in_place ? from : to;
+        for (int turn = 0; turn < c.turns; ++turn) {
+          const auto k = static_cast<std::size_t>(turn);
+          peer->enqueue({from[k].address() + c.offset, results[k].address() + c.offset, c.count,
+                         c.dtype, c.op},
+                        c.shots, stream);
+        }
+        stream.synchronize();
+        for (int turn = 0; turn < c.turns; ++turn) {
+          std::string got(bytes, '\0');
+          results[static_cast<std::size_t>(turn)].download(got.data(), bytes, c.offset, stream);
+          stream.synchronize();
+          if (checks) {
+            EXPECT_TRUE(got == reduced(c.op, c.dtype, c.ranks, c.count, turn))
+                << "rank " << world.rank() << ", turn " << turn;
+          }
+        }
+        world.meet("the end");
+        const std::lock_guard lock(mutex);
+        for (const driver::Finding& finding : session->take_findings()) {
+          kinds.emplace(to_string(finding.kind));
+          if (checks) ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message;
+        }
+      });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
+  return kinds;
+}
+
+std::string text_of(const Case& c) {
+  return fmt::format("{} ranks, {}, {}, {} shots, {} elements at {}{}", c.ranks, to_string(c.dtype),
+                     static_cast<int>(c.op), static_cast<int>(c.shots), c.count, c.offset,
+                     c.is_in_place ? ", in place" : "");
+}
+
+TEST(PeerRank, ReducesAsTheHostDoes) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin}) {
+      for (const std::uint32_t ranks : {2u, 3u, 4u}) {
+        for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+          const Case c{.ranks = ranks, .dtype = dtype, .op = op, .shots = shots};
+          SCOPED_TRACE(text_of(c));
+          run(c, kSchedules[0]);
+        }
+      }
+    }
+  }
+}
+
+TEST(PeerRank, TakesAnyNumberOfElementsAtAnyPlace) {
+  for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+    for (const std::uint64_t count : {1ull, 7ull, 2049ull, 40001ull}) {
+      for (const std::uint64_t offset : {0ull, 2ull}) {
+        const Case c{.ranks = 3,
+                     .dtype = DType::kBF16,
+                     .shots = shots,
+                     .count = count,
+                     .offset = offset,
+                     .is_in_place = count % 2 == 0,
+                     .turns = 2};
+        SCOPED_TRACE(text_of(c));
+        run(c, kSchedules[0]);
+      }
+    }
+  }
+}
+
+// More than all slots hold.
+TEST(PeerRank, TakesSeveralRounds) {
+  for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+    const Case c{.shots = shots, .count = 300'000, .turns = 2};
+    SCOPED_TRACE(text_of(c));
+    run(c, kSchedules[0]);
+  }
+}
+
+TEST(PeerRank, HasNoRaceUnderAnySchedule) {
+  for (const Schedule& schedule : kSchedules) {
+    SCOPED_TRACE(to_string(schedule));
+    for (const std::uint32_t ranks : {2u, 3u}) {
+      for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+        const Case c{.ranks = ranks, .shots = shots, .count = 3000, .turns = 5};
+        SCOPED_TRACE(text_of(c));
+        run(c, schedule);
+      }
+    }
+  }
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+    ++count;
+  }
+  EXPECT_NE(count, 0u) << from;
+  return text;
+}
+
+TEST(PeerRank, BugsInTheKernelAreFound) {
+  const struct {
+    const char* from;
+    const char* to;
+    std::set<std::string> kinds;  // one of them at least, and no other
+  } bugs[] = {
+      {"st.release.sys", "st.relaxed.sys", {"peer_read", "peer_overwrite"}},
+      {"ld.acquire.sys", "ld.relaxed.sys", {"peer_read", "peer_overwrite"}},
+      {"st.release.sys", "st.release.gpu", {"peer_scope", "peer_read", "peer_overwrite"}},
+      {"ld.acquire.sys", "ld.acquire.gpu", {"peer_scope", "peer_read", "peer_overwrite"}},
+  };
+  for (const auto& bug : bugs) {
+    SCOPED_TRACE(bug.to);
+    const std::string ptx = replaced(kernels_ptx(), bug.from, bug.to);
+    for (const Schedule& schedule : kSchedules) {
+      for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+        const auto kinds = run({.shots = shots, .count = 100, .turns = 3}, schedule, ptx, false);
+        EXPECT_FALSE(kinds.empty()) << to_string(schedule);
+        for (const std::string& kind : kinds) EXPECT_TRUE(bug.kinds.contains(kind)) << kind;
+      }
+    }
+  }
+}
+
+// Rank 1 launches nothing.
+TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
+  const auto failures = world::on_ranks(2, [&](const World& world) {
+    const Device device = device_of(world.rank());
+    const std::shared_ptr<PeerRank> peer = PeerRank::make(device, world);
+    if (world.rank() == 0) {
+      Memory memory(device, 4096);
+      Stream stream(device);
+      memory.fill(0, 4, 1024, 0, stream);
+      for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+        peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
+                      shots, stream);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(device.driver().cuStreamQuery(stream.native()), CUDA_ERROR_NOT_READY);
+      peer->abort();
+      stream.synchronize();
+    }
+    world.meet("the end");
+  });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
+}
+
+// Nobody but the failure of another rank ends the wait.
+TEST(PeerRank, TheFailureOfARankEndsKernelsOfTheOthers) {
+  world::on_ranks(2, [&](const World& world) {
+    const Device device = device_of(world.rank());
+    const std::shared_ptr<PeerRank> peer = PeerRank::make(device, world);
+    if (world.rank() == 1) {
+      static_cast<void>(world.fail(Error(ErrorCode::kInternal, "it has had enough")));
+      return;
+    }
+    Memory memory(device, 4096);
+    Stream stream(device);
+    memory.fill(0, 4, 1024, 0, stream);
+    peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
+                  Shots::kOne, stream);
+    stream.synchronize();
+    EXPECT_THROW(world.check(), Error);
+  });
+}
+
+TEST(PeerRank, TooManyRanksAreRefused) {
+  const std::vector<std::optional<Error>> failures = world::on_ranks(
+      kMostRanks + 1, [&](const World& world) { PeerRank::make(Device::open("sim:h200"), world); });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(failure->message(), HasSubstr("take up to 8 ranks, and this run has 9"));
+  }
+}
+
+// Devices of two kinds are not linked.
+TEST(PeerRank, DevicesWithoutALinkAreRefused) {
+  const auto failures = world::on_ranks(2, [&](const World& world) {
+    PeerRank::make(Device::open(world.rank() == 0 ? "sim:h200" : "sim:b200"), world);
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(), HasSubstr("nothing links their devices"));
+  }
+}
+
+}  // namespace
+}  // namespace baton::peer

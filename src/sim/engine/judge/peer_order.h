@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/engine/judge/access_notes.h"
+#include "sim/engine/judge/peer_clock.h"
+
+namespace baton::sim {
+
+// Order between grids of several devices that passes through flags in memory: a thread releases a
+// flag, and a thread of another device acquires it, both with the scope of the system (PTX ISA 9.0,
+// "Scope" and "Release and Acquire Patterns"). Unlike between grids of one device (flags.h), it is
+// known which accesses a release comes after. Of the whole process; thread-safe.
+class PeerOrder {
+ public:
+  static PeerOrder& instance();  // never destroyed
+
+  // Some device may access the memory of another one from now on. Before that nothing is followed.
+  void begin() { active_.store(true, std::memory_order_release); }
+  bool is_active() const { return active_.load(std::memory_order_acquire); }
+
+  // Who writes a flag. A strong write of another warp begins anew.
+  struct Writer {
+    int device = 0;
+    Ordering::Number grid = 0;
+    std::uint64_t cluster = 0;
+    std::uint32_t warp = 0;
+    bool operator==(const Writer&) const = default;
+  };
+  // What the flag tells from now on: all devices, and the writer's own. An update adds to what the
+  // flag tells.
+  void tell(std::uint64_t flag, const Writer& writer, bool updates, const PeerClock& all,
+            const PeerClock& device);
+  // What a reader of the flag is told: by all devices, by its own one, and by what does not count.
+  struct Told {
+    PeerClock all, device, narrow;
+  };
+  // `for_system`: the scope of the read.
+  Told told(std::uint64_t flag, int device, bool for_system) const;
+
+  // A thread of the grid learned that. `has_waited`: and had waited for what its grid waits for.
+  void learn(Ordering::Number grid, bool has_waited, const PeerClock& told);
+  // What threads of the operation know from its beginning, or from its wait on, as grids that were
+  // done before it had learned it.
+  PeerClock inherited(Ordering::Number number, bool has_waited) const;
+
+  // Whether the accesses by `other` of these bytes come before who knows the clock.
+  static bool comes_after(const PeerClock& clock, Ordering::Number other, bool other_writes,
+                          const AccessNotes& notes, std::uint64_t offset, std::uint64_t bytes);
+
+ private:
+  struct Flag {
+    Writer writer;
+    PeerClock all;
+    std::map<int, PeerClock> by_device;
+  };
+  void forget_old_flags();
+  PeerClock inherited_locked(Ordering::Number number, bool has_waited) const;
+
+  std::atomic<bool> active_{false};
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Flag> flags_;
+  std::map<Ordering::Number, PeerClock> learned_;  // of the latest grids that learned anything
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,511 @@
+// Several devices that access each other's memory: what works, and what the judge finds where
+// flags, events or copies do not order their accesses.
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "sim/testing/pdl_test.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr unsigned kThreads = 64;
+
+// How a thread tells what the block did, and how one learns it. PTX of thread 0.
+struct Flag {
+  const char* release = "st.release.sys.global.u32 [%flag], %epoch;";
+  const char* acquire = "ld.acquire.sys.global.u32 %seen, [%flag];";
+  const char* behind = "";             // the loop that reads the flag
+  const char* before = "";             // the stores of data
+  const char* joins = "bar.sync 0;";   // between the data and the release
+  const char* leaves = "bar.sync 0;";  // between the acquire and the data
+};
+
+std::string kernels(const Flag& flag) {
+  static constexpr char kText[] = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+
+// slot[tid] = value + tid, and then the flag.
+.visible .entry put(.param .u64 slot, .param .u64 flag, .param .u32 value, .param .u32 epoch) {{
+  .reg .pred %first;
+  .reg .u32 %tid, %value, %epoch;
+  .reg .u64 %slot, %flag, %at;
+  ld.param.u64 %slot, [slot];
+  ld.param.u64 %flag, [flag];
+  ld.param.u32 %value, [value];
+  ld.param.u32 %epoch, [epoch];
+  mov.u32 %tid, %tid.x;
+  setp.eq.u32 %first, %tid, 0;
+  mul.wide.u32 %at, %tid, 4;
+  add.u64 %slot, %slot, %at;
+  add.u32 %value, %value, %tid;
+  {before}
+  st.global.u32 [%slot], %value;
+  {joins}
+  @!%first bra done;
+  {release}
+done:
+  ret;
+}}
+
+// Waits for the flag; out[tid] = slot[tid].
+.visible .entry get(.param .u64 slot, .param .u64 flag, .param .u64 out, .param .u32 epoch) {{
+  .reg .pred %first, %late;
+  .reg .u32 %tid, %value, %epoch, %seen;
+  .reg .u64 %slot, %flag, %out, %at;
+  ld.param.u64 %slot, [slot];
+  ld.param.u64 %flag, [flag];
+  ld.param.u64 %out, [out];
+  ld.param.u32 %epoch, [epoch];
+  mov.u32 %tid, %tid.x;
+  setp.eq.u32 %first, %tid, 0;
+  mul.wide.u32 %at, %tid, 4;
+  add.u64 %slot, %slot, %at;
+  add.u64 %out, %out, %at;
+  @!%first bra met;
+again:
+  {acquire}
+  setp.lt.u32 %late, %seen, %epoch;
+  @%late bra again;
+  {behind}
+met:
+  {leaves}
+  ld.global.u32 %value, [%slot];
+  st.global.u32 [%out], %value;
+  ret;
+}}
+
+// An all-reduce of two devices: x[tid] += the other one's x[tid]. Slots follow each other by
+// kThreads words, and the epoch chooses one of mask + 1.
+.visible .entry exchange(.param .u64 x, .param .u64 slots, .param .u64 peer_slots,
+                         .param .u64 own_flag, .param .u64 peer_flag, .param .u32 epoch,
+                         .param .u32 mask) {{
+  .reg .pred %first, %late;
+  .reg .u32 %tid, %value, %other, %epoch, %mask, %seen, %shift;
+  .reg .u64 %x, %slot, %peer, %own_flag, %flag, %at;
+  ld.param.u64 %x, [x];
+  ld.param.u64 %slot, [slots];
+  ld.param.u64 %peer, [peer_slots];
+  ld.param.u64 %own_flag, [own_flag];
+  ld.param.u64 %flag, [peer_flag];
+  ld.param.u32 %epoch, [epoch];
+  ld.param.u32 %mask, [mask];
+  mov.u32 %tid, %tid.x;
+  setp.eq.u32 %first, %tid, 0;
+  mul.wide.u32 %at, %tid, 4;
+  add.u64 %x, %x, %at;
+  and.b32 %mask, %epoch, %mask;
+  mad.wide.u32 %at, %mask, 256, %at;
+  add.u64 %slot, %slot, %at;
+  add.u64 %peer, %peer, %at;
+  ld.global.u32 %value, [%x];
+  st.global.u32 [%peer], %value;
+  {joins}
+  @!%first bra met;
+  {release}
+  mov.u64 %flag, %own_flag;
+again:
+  {acquire}
+  setp.lt.u32 %late, %seen, %epoch;
+  @%late bra again;
+  {behind}
+met:
+  {leaves}
+  ld.global.u32 %other, [%slot];
+  add.u32 %value, %value, %other;
+  st.global.u32 [%x], %value;
+  ret;
+}}
+
+// out[tid] = in[tid]
+.visible .entry take(.param .u64 in, .param .u64 out) {{
+  .reg .u32 %tid, %value;
+  .reg .u64 %in, %out, %at;
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  mov.u32 %tid, %tid.x;
+  mul.wide.u32 %at, %tid, 4;
+  add.u64 %in, %in, %at;
+  add.u64 %out, %out, %at;
+  ld.global.u32 %value, [%in];
+  st.global.u32 [%out], %value;
+  ret;
+}}
+)";
+  return fmt::format(kText, fmt::arg("release", flag.release), fmt::arg("acquire", flag.acquire),
+                     fmt::arg("behind", flag.behind), fmt::arg("before", flag.before),
+                     fmt::arg("joins", flag.joins), fmt::arg("leaves", flag.leaves));
+}
+
+// Two devices of one kind, each of which may access the other's memory.
+class PeerTest : public testing::Test {
+ protected:
+  struct Rank {
+    CUdevice device = 0;
+    CUcontext context = nullptr;
+    CUstream stream = nullptr, other = nullptr;
+    CUdeviceptr x = 0, slots = 0, flag = 0, out = 0;
+    std::unique_ptr<driver::Simulator::Session> session;
+  };
+
+  void SetUp() override {
+    SIMULATED_ONLY();
+    ranks_[0].device = *simulated_ordinal("h200");
+    ranks_[1].device = *simulated_ordinal("h200:1");
+    for (Rank& rank : ranks_) {
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&rank.context, rank.device));
+      make_current(rank);
+      for (CUstream* stream : {&rank.stream, &rank.other}) {
+        EXPECT_RESULT(CUDA_SUCCESS,
+                      driver.cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, 0));
+      }
+      for (CUdeviceptr* buffer : {&rank.x, &rank.slots, &rank.flag, &rank.out}) {
+        EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemAlloc(buffer, 4 * kThreads * 4));
+      }
+    }
+  }
+  void TearDown() override {
+    for (Rank& rank : ranks_) {
+      if (rank.context == nullptr) continue;
+      rank.session.reset();
+      make_current(rank);
+      if (library_ != nullptr) driver.cuLibraryUnload(std::exchange(library_, nullptr));
+      driver.cuDevicePrimaryCtxRelease(rank.device);
+    }
+    driver.cuCtxSetCurrent(nullptr);
+  }
+
+  void make_current(const Rank& rank) {
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(rank.context));
+  }
+  void connect() {
+    for (int k : {0, 1}) {
+      make_current(ranks_[k]);
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxEnablePeerAccess(ranks_[1 - k].context, 0));
+    }
+  }
+  void load(const Flag& flag) {
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryLoadData(&library_, kernels(flag).c_str(), nullptr,
+                                                         nullptr, 0, nullptr, nullptr, 0));
+  }
+
+  template <class... Args>
+  void launch(const Rank& rank, const char* name, Args... args) {
+    launch_on(rank, rank.stream, name, args...);
+  }
+  template <class... Args>
+  void launch_on(const Rank& rank, CUstream stream, const char* name, Args... args) {
+    make_current(rank);
+    CUkernel kernel = nullptr;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryGetKernel(&kernel, library_, name));
+    void* params[] = {static_cast<void*>(&args)...};
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1,
+                                                      kThreads, 1, 1, 0, stream, params, nullptr));
+  }
+  void synchronize() {
+    for (const Rank& rank : ranks_) {
+      make_current(rank);
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+    }
+  }
+  void fill(const Rank& rank, CUdeviceptr buffer, std::uint32_t value) {
+    make_current(rank);
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD32Async(buffer, value, 4 * kThreads, rank.stream));
+  }
+  std::vector<std::uint32_t> values(const Rank& rank, CUdeviceptr buffer) {
+    make_current(rank);
+    std::vector<std::uint32_t> values(kThreads);
+    EXPECT_RESULT(CUDA_SUCCESS,
+                  driver.cuMemcpyDtoHAsync(values.data(), buffer, kThreads * 4, rank.stream));
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(rank.stream));
+    return values;
+  }
+
+  using Kinds = std::set<std::string>;
+  // What is found when `program` runs under each schedule, with all buffers zero before. A program
+  // with a race need not show each of `want`, but some of it, and nothing else.
+  template <class Program>
+  void expect(const Kinds& want, Program program) {
+    for (const Schedule& schedule : kPdlSchedules) {
+      SCOPED_TRACE(to_string(schedule));
+      for (Rank& rank : ranks_) {
+        rank.session.reset();
+        rank.session = driver.simulator->begin(
+            rank.context, {.schedule = schedule, .watch = driver::Simulator::Watch::kOn});
+        for (CUdeviceptr buffer : {rank.slots, rank.flag, rank.out}) fill(rank, buffer, 0);
+      }
+      fill(ranks_[0], ranks_[0].x, 1);
+      fill(ranks_[1], ranks_[1].x, 2);
+      synchronize();
+      program();
+      synchronize();
+      Kinds found;
+      std::string text;
+      for (Rank& rank : ranks_) {
+        for (const driver::Finding& finding : rank.session->take_findings()) {
+          found.emplace(to_string(finding.kind));
+          text += "\n  " + finding.kernel + ": " + finding.message;
+          last_ = finding;
+        }
+      }
+      EXPECT_EQ(found.empty(), want.empty()) << text;
+      for (const std::string& kind : found) EXPECT_TRUE(want.contains(kind)) << text;
+    }
+  }
+
+  // Device 1 puts into a slot of device 0, which waits for the flag.
+  void pass_once() {
+    const Rank& reader = ranks_[0];
+    launch(reader, "get", reader.slots, reader.flag, reader.out, 1u);
+    launch(ranks_[1], "put", reader.slots, reader.flag, 7u, 1u);
+  }
+  // `times` all-reduces, one after the other, with the epochs that `epoch_of` gives them.
+  template <class EpochOf>
+  void reduce(unsigned times, std::uint32_t mask, EpochOf epoch_of) {
+    for (unsigned k = 0; k < times; ++k) {
+      for (int r : {0, 1}) {
+        const Rank& own = ranks_[r];
+        const Rank& peer = ranks_[1 - r];
+        launch(own, "exchange", own.x, own.slots, peer.slots, own.flag, peer.flag,
+               std::uint32_t{epoch_of(k)}, mask);
+      }
+    }
+  }
+
+  const driver::Driver& driver = driver_under_test();
+  Rank ranks_[2];
+  CUlibrary library_ = nullptr;
+  driver::Finding last_{driver::FindingKind::kTrap};
+};
+
+TEST_F(PeerTest, AccessIsGivenOneWay) {
+  int can = -1;
+  EXPECT_RESULT(CUDA_SUCCESS,
+                driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[1].device));
+  EXPECT_EQ(can, 1);
+  EXPECT_RESULT(CUDA_SUCCESS,
+                driver.cuDeviceCanAccessPeer(&can, ranks_[0].device, ranks_[0].device));
+  EXPECT_EQ(can, 0);
+  // Of another kind.
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceCanAccessPeer(&can, ranks_[0].device,
+                                                           ranks_[0].device == 0 ? 1 : 0));
+  EXPECT_EQ(can, 0);
+  make_current(ranks_[0]);
+  EXPECT_RESULT(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+                driver.cuCtxEnablePeerAccess(ranks_[0].context, 0));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuCtxEnablePeerAccess(ranks_[1].context, 1));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuCtxEnablePeerAccess(nullptr, 0));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxEnablePeerAccess(ranks_[1].context, 0));
+  EXPECT_RESULT(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+                driver.cuCtxEnablePeerAccess(ranks_[1].context, 0));
+
+  load({});
+  fill(ranks_[1], ranks_[1].x, 5);
+  synchronize();
+  launch(ranks_[0], "take", ranks_[1].x, ranks_[0].out);
+  synchronize();
+  EXPECT_EQ(values(ranks_[0], ranks_[0].out), std::vector<std::uint32_t>(kThreads, 5));
+  // The other way it is a fault that says so.
+  make_current(ranks_[1]);
+  driver.simulator->take_findings(ranks_[1].context);
+  launch(ranks_[1], "take", ranks_[0].out, ranks_[1].out);
+  EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
+  const auto findings = driver.simulator->take_findings(ranks_[1].context);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("to which this device has no access: call "
+                                     "cuCtxEnablePeerAccess"),
+            std::string::npos)
+      << findings[0].message;
+}
+
+TEST_F(PeerTest, FreedMemoryOfAPeerIsNamed) {
+  connect();
+  load({});
+  make_current(ranks_[1]);
+  driver.simulator->take_findings(ranks_[0].context);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFree(ranks_[1].x));
+  launch(ranks_[0], "take", ranks_[1].x, ranks_[0].out);
+  EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
+  const auto findings = driver.simulator->take_findings(ranks_[0].context);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kUseAfterFree);
+}
+
+TEST_F(PeerTest, EventsAndCopiesOrderDevices) {
+  connect();
+  load({});
+  CUevent event = nullptr;
+  make_current(ranks_[1]);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  const auto run = [&](bool waits) {
+    launch(ranks_[1], "take", ranks_[1].x, ranks_[1].out);
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, ranks_[1].stream));
+    make_current(ranks_[0]);
+    if (waits) {
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamWaitEvent(ranks_[0].stream, event, 0));
+    }
+  };
+  expect({}, [&] {
+    run(true);
+    launch(ranks_[0], "take", ranks_[1].out, ranks_[0].out);
+    EXPECT_EQ(values(ranks_[0], ranks_[0].out), std::vector<std::uint32_t>(kThreads, 2));
+  });
+  expect({"peer_read", "peer_overwrite"}, [&] {
+    run(false);
+    launch(ranks_[0], "take", ranks_[1].out, ranks_[0].out);
+  });
+  expect({}, [&] {
+    run(true);
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemcpyDtoDAsync(ranks_[0].out, ranks_[1].out, 4 * kThreads,
+                                                         ranks_[0].stream));
+    EXPECT_EQ(values(ranks_[0], ranks_[0].out), std::vector<std::uint32_t>(kThreads, 2));
+  });
+  expect({"host_race"}, [&] {
+    run(false);
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemcpyDtoDAsync(ranks_[0].out, ranks_[1].out, 4 * kThreads,
+                                                         ranks_[0].stream));
+  });
+}
+
+TEST_F(PeerTest, ReleaseAndAcquireForTheSystemOrderDevices) {
+  connect();
+  const Flag right[] = {
+      {},
+      {.release = "fence.acq_rel.sys; st.relaxed.sys.global.u32 [%flag], %epoch;"},
+      {.release = "membar.sys; st.volatile.global.u32 [%flag], %epoch;",
+       .acquire = "ld.volatile.global.u32 %seen, [%flag];",
+       .behind = "membar.sys;"},
+      {.release = "red.release.sys.global.add.u32 [%flag], 1;",
+       .acquire = "ld.relaxed.sys.global.u32 %seen, [%flag];",
+       .behind = "fence.acq_rel.sys;"},
+      {.release = "st.relaxed.sys.global.u32 [%flag], %epoch;",
+       .joins = "fence.sc.sys; bar.sync 0;"},
+  };
+  for (const Flag& flag : right) {
+    SCOPED_TRACE(std::string(flag.release) + " " + flag.acquire + " " + flag.joins);
+    load(flag);
+    expect({}, [&] {
+      pass_once();
+      std::vector<std::uint32_t> want(kThreads);
+      for (std::uint32_t k = 0; k < kThreads; ++k) want[k] = 7 + k;
+      EXPECT_EQ(values(ranks_[0], ranks_[0].out), want);
+    });
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(std::exchange(library_, nullptr)));
+  }
+}
+
+TEST_F(PeerTest, WrongFlagsAreFound) {
+  connect();
+  const std::pair<Flag, Kinds> wrong[] = {
+      // Without a release; without an acquire.
+      {{.release = "st.relaxed.sys.global.u32 [%flag], %epoch;"}, {"peer_read"}},
+      {{.acquire = "ld.relaxed.sys.global.u32 %seen, [%flag];"}, {"peer_read"}},
+      // With the scope of the device on either side, also of a fence.
+      {{.release = "st.release.gpu.global.u32 [%flag], %epoch;"}, {"peer_scope"}},
+      {{.acquire = "ld.acquire.gpu.global.u32 %seen, [%flag];"}, {"peer_scope"}},
+      {{.release = "fence.acq_rel.gpu; st.relaxed.sys.global.u32 [%flag], %epoch;"},
+       {"peer_scope"}},
+      {{.acquire = "ld.relaxed.sys.global.u32 %seen, [%flag];", .behind = "fence.acq_rel.gpu;"},
+       {"peer_scope"}},
+      // The flag comes before the data, or is of one warp alone.
+      {{.release = "", .before = "st.release.sys.global.u32 [%flag], %epoch;"},
+       {"peer_read", "peer_overwrite"}},
+      {{.joins = ""}, {"peer_read", "peer_overwrite"}},
+      {{.leaves = ""}, {"peer_read", "peer_overwrite"}},
+  };
+  for (const auto& [flag, kinds] : wrong) {
+    SCOPED_TRACE(std::string(flag.before) + flag.release + " " + flag.acquire + flag.behind);
+    load(flag);
+    expect(kinds, [&] { pass_once(); });
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(std::exchange(library_, nullptr)));
+  }
+}
+
+TEST_F(PeerTest, TheFindingNamesBothSides) {
+  connect();
+  load({.release = "st.relaxed.sys.global.u32 [%flag], %epoch;"});
+  expect({"peer_read"}, [&] { pass_once(); });
+  EXPECT_EQ(last_.kernel, "get");
+  EXPECT_NE(last_.message.find("inside an allocation of 1024 bytes"), std::string::npos)
+      << last_.message;
+  EXPECT_NE(last_.message.find("kernel put"), std::string::npos) << last_.message;
+}
+
+TEST_F(PeerTest, DoubleBufferedAllReducesAreRight) {
+  connect();
+  load({});
+  expect({}, [&] {
+    reduce(5, 1, [](unsigned k) { return k + 1; });
+    for (const Rank& rank : ranks_) {
+      EXPECT_EQ(values(rank, rank.x), std::vector<std::uint32_t>(kThreads, 3 << 4));
+    }
+  });
+}
+
+// Each device is at most one all-reduce ahead of the other one, which may still read the slot.
+TEST_F(PeerTest, ASlotThatIsUsedAgainTooSoonIsFound) {
+  connect();
+  load({});
+  expect({"peer_overwrite", "peer_read"}, [&] { reduce(3, 0, [](unsigned k) { return k + 1; }); });
+}
+
+TEST_F(PeerTest, OneEpochForAllIsFound) {
+  connect();
+  load({});
+  expect({"peer_overwrite", "peer_read"}, [&] { reduce(3, 1, [](unsigned) { return 1u; }); });
+}
+
+// What a kernel learned holds for what follows it in its stream, and for nothing in another one.
+TEST_F(PeerTest, LaterWorkInheritsWhatWasLearned) {
+  connect();
+  load({});
+  expect({}, [&] {
+    pass_once();
+    launch(ranks_[0], "take", ranks_[0].slots, ranks_[0].out);
+    values(ranks_[0], ranks_[0].slots);
+    fill(ranks_[0], ranks_[0].slots, 0);
+  });
+  expect({"peer_read", "peer_overwrite"}, [&] {
+    pass_once();
+    launch_on(ranks_[0], ranks_[0].other, "take", ranks_[0].slots, ranks_[0].x);
+  });
+  expect({"host_race"}, [&] {
+    pass_once();
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemcpyDtoDAsync(ranks_[0].x, ranks_[0].slots, 4 * kThreads,
+                                                         ranks_[0].other));
+  });
+}
+
+// Devices that wait for each other's flags, which neither sets.
+TEST_F(PeerTest, DevicesThatWaitForEachOtherAreStuck) {
+  connect();
+  load({});
+  for (Rank& rank : ranks_) {
+    rank.session.reset();
+    rank.session = driver.simulator->begin(rank.context, {.alone = true});
+    fill(rank, rank.flag, 0);
+    fill(rank, rank.slots, 0);
+  }
+  synchronize();
+  for (int r : {0, 1}) {
+    launch(ranks_[r], "get", ranks_[r].slots, ranks_[1 - r].flag, ranks_[r].out, 1u);
+  }
+  std::future<CUresult> second = std::async(std::launch::async, [&] {
+    driver.cuCtxSetCurrent(ranks_[1].context);
+    return driver.cuCtxSynchronize();
+  });
+  make_current(ranks_[0]);
+  EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());
+  EXPECT_EQ(second.get(), CUDA_ERROR_LAUNCH_TIMEOUT);
+  for (Rank& rank : ranks_) {
+    const auto findings = rank.session->take_findings();
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, driver::FindingKind::kLivelock);
+  }
+}
+
+}  // namespace
+}  // namespace baton::sim
