@@ -49,7 +49,7 @@ MapReplacer::Replaced ReplayTensorMaps::replace(char* map, const ReplayMemory& m
   if (note.kind != TensorMapKind::kTiled || !place || driver.cuTensorMapEncodeTiled == nullptr) {
     return Replaced::kNotMade;
   }
-  alignas(64) CUtensorMap made;
+  CUtensorMap made;
   const CUresult result = driver.cuTensorMapEncodeTiled(
       &made, static_cast<CUtensorMapDataType>(note.type), note.rank,
       reinterpret_cast<void*>(place->address), note.dims, note.strides, note.box,
