@@ -112,7 +112,6 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
     } else {
       MemoryFacts& shared = memories_[start.memory];
       shared.is_constant &= is_constant;
-      shared.read_only = nullptr;
       if (!definition.variable) shared.name += " and " + definition.name;
     }
   }

@@ -361,8 +361,10 @@ TEST_F(EdgeVerdicts, OnIsTheUsersWord) {
   // Forced it is sent; the command line does not insist.
   EXPECT_THAT(edges(kernels, second("ahead", clash, "force")),
               ElementsAre("0-1 unsafe programmatic"));
-  EXPECT_THAT(edges(kernels, second("ahead", clash, "auto"), PdlMode::kOn),
-              ElementsAre("0-1 unsafe full"));
+  const CheckReport allowed =
+      prepare(kernels, second("ahead", clash, "auto"), PdlMode::kOn).check();
+  EXPECT_THAT(edges_of(allowed), ElementsAre("0-1 unsafe full"));
+  EXPECT_FALSE(allowed.objection);
   // Switched off nothing is wrong with it.
   EXPECT_THAT(edges(kernels, second("ahead", clash, "off")), ElementsAre("0-1 unsafe full"));
   EXPECT_FALSE(prepare(kernels, second("ahead", clash, "off")).check().objection);
@@ -466,6 +468,29 @@ TEST_F(EdgeVerdicts, KernelsThatPerhapsWriteAnInputAreWarnedOf) {
                                                "buffer w, which has the role input")));
   EXPECT_THAT(warnings("1"), ::testing::IsEmpty());
   EXPECT_THAT(warnings("32"), ::testing::IsEmpty());
+}
+
+// What a caller gives to an input and to an output may be written.
+TEST_F(EdgeVerdicts, AnInputThatSharesItsMemoryMayBeWritten) {
+  const std::string text =
+      buffer("x", "i32", "[64]", "inout", "zeros") + buffer("w", "i32", "[64]", "input", "zeros") +
+      edge_kernel("never") +
+      "[[steps]]\nlaunch = \"never\"\ngrid = [1]\nblock = [32]\nargs = [\"x\", \"w\"]\n";
+  const Device device = open_device();
+  const Buffer<int> memory(device, 64);
+  const DeviceArray whole = {DType::kI32, {64}, memory.memory().address()};
+  Bindings bindings;
+  bindings.memory = {{"x", whole}, {"w", whole}};
+  Executable executable = Executable::prepare(program(text), device);
+  executable.bind(std::move(bindings));
+  EXPECT_FALSE(executable.check().objection);
+}
+
+// An early read that a later iteration does at another place, or by another pointer.
+TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
+  EXPECT_THAT(edges({"late", "ahead"}, repeat("2", {step("late", "\"x\", \"y + 4 * i\""),
+                                                    step("ahead", "\"y + 4\", \"x\", \"z\"")})),
+              ElementsAre("0-1 unsafe full", "1-0 proven programmatic"));
 }
 
 }  // namespace

@@ -65,6 +65,8 @@ TEST(Flags, TheFirstValueIsKnown) {
   EXPECT_TRUE(is_late({.begin = "setp.eq.u32 %p4, %r1, 64; @%p4 st.shared.u32 [shared], 0;"}));
   EXPECT_FALSE(is_late({.begin = "setp.eq.u32 %p4, %r1, 64; @%p4 st.shared.u32 [shared], 0;"}, 64))
       << "there is no such thread";
+  const std::string layer = "mov.u32 %r6, %tid.z; setp.eq.u32 %p4, %r6, 1; @%p4 ";
+  EXPECT_FALSE(is_late({.begin = layer + "st.shared.u32 [shared], 0;"}, 64)) << "nor such a layer";
 }
 
 TEST(Flags, EachBlockHasAThread0) {
@@ -74,6 +76,10 @@ TEST(Flags, EachBlockHasAThread0) {
   EXPECT_EQ(of("@%p1 st.shared.u32 [shared], 0;"), "write p2");
   EXPECT_EQ(of("setp.eq.u32 %p4, %r1, 1; @%p4 st.shared.u32 [shared], 0;"), "unclear write p2");
   EXPECT_EQ(of("setp.eq.u32 %p4, %r1, 32; @%p4 st.shared.u32 [shared], 0;"), "unclear write p2");
+  for (const std::string axis : {"y", "z"}) {
+    const std::string one = "mov.u32 %r6, %tid." + axis + "; setp.eq.u32 %p4, %r6, 1; @%p4 ";
+    EXPECT_EQ(of(one + "st.shared.u32 [shared], 0;"), "unclear write p2") << axis;
+  }
 }
 
 TEST(Flags, SignedFlags) {

@@ -39,6 +39,13 @@ TEST(MemoryDependence, ABranchOnMemory) {
       << "which value is stored says nothing of where";
 }
 
+TEST(MemoryDependence, ASizeFromMemory) {
+  const std::string shared = ".shared .u64 room[32];";
+  const std::string copy = "cp.async.ca.shared.global [room], [%a], 4, %r5;";
+  EXPECT_TRUE(depends("ld.global.u32 %r5, [%a];" + copy, shared));
+  EXPECT_FALSE(depends("mov.u32 %r5, %tid.x;" + copy, shared));
+}
+
 TEST(MemoryDependence, ThroughSharedAndLocalMemory) {
   const std::string shared = ".shared .u64 room[32];";
   EXPECT_TRUE(depends("ld.shared.u64 %d1, [room]; add.s64 %d9, %b, %d1; st.global.f32 [%d9], %f1;",
