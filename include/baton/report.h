@@ -148,7 +148,7 @@ struct RunReport {
   std::vector<SmPartReport> parts;  // of the SMs, disjoint; `sms` of launches asks for them
   std::optional<NonFiniteReport> non_finite;  // with RunOptions::find_non_finite
   // With RunOptions::trace: grids, blocks, waits and triggers, as JSON in the Trace Event Format,
-  // which Perfetto opens. A run that threw has it too.
+  // which Perfetto opens. A run that threw has it too, unless kernels were instrumented.
   std::string trace;
   std::optional<TraceReport> traced;  // with instrumented kernels
 };

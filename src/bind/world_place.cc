@@ -16,9 +16,11 @@ std::int64_t ranks_in(const WorldGroup& group, std::int64_t ranks,
   for (const std::string& name : code.names) values.push_back(value(name));
   const std::int64_t size = code.evaluate(values);
   if (size >= 1 && size <= ranks) return size;
-  throw error_at(group.size.where(), ErrorCode::kInvalidInput,
-                 "the group {} would have {} rank{}{}, and this run has {}", group.name, size,
-                 size == 1 ? "" : "s", code.values_in(code.nodes.back(), values), ranks);
+  throw error_at(
+      group.size.where(), ErrorCode::kInvalidInput,
+      "the group {} would have {} rank{}{}, and this run has {}; start more ranks, or set the "
+      "symbols of the sizes by --set",
+      group.name, size, size == 1 ? "" : "s", code.values_in(code.nodes.back(), values), ranks);
 }
 
 void check_product(const ProgramWorld& world, const std::vector<PlacedGroup>& groups,

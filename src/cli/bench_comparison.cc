@@ -190,9 +190,11 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& af
   for (const auto& [name, value] : after.symbols) {
     for (const auto& [other, old] : before.symbols) {
       if (name != other || value == old) continue;
-      throw error(ErrorCode::kInvalidInput,
-                  "{} was measured with {} = {}, {} with {} = {}; give --set {}={}", before.name,
-                  name, old, after.name, name, value, name, old);
+      const bool is_of_world = name == "ranks" || name.ends_with("_ranks");
+      throw error(ErrorCode::kInvalidInput, "{} was measured with {} = {}, {} with {} = {}; {}",
+                  before.name, name, old, after.name, name, value,
+                  is_of_world ? "start as many ranks, by --devices or mpirun"
+                              : fmt::format("give --set {}={}", name, old));
     }
   }
   BenchComparison comparison;

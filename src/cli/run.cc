@@ -220,7 +220,8 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
 
   const auto keep_trace = [&] {
     record.trace = executable.report().trace;
-    if (command.trace) tools::write_file(*command.trace, record.trace);
+    // A run that failed has none where its kernels are instrumented.
+    if (command.trace && !record.trace.empty()) tools::write_file(*command.trace, record.trace);
   };
   const std::vector<std::string> more = more_results(command, executable, expected);
   try {

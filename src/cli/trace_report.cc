@@ -158,7 +158,8 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
   if (is_simulated) {
     output.line("times of the simulated GPU count instructions, and say nothing about a GPU");
   }
-  for (const std::string& remark : traced.remarks) output.line("{}", printable(remark));
+  for (const std::string& remark : traced.remarks)
+    output.line("{}", printable(remark, kLongestAdvice));
 }
 
 }  // namespace baton::cli

@@ -84,7 +84,14 @@ ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
     const KernelFacts own = kernel;
     const KernelFacts& machine = second_is_machine ? *other : own;
     const KernelFacts& types = second_is_machine ? own : *other;
-    merge_params(kernel, machine, types, out.remarks);
+    // Machine code of an instrumented kernel shows the parameter for its records too.
+    KernelFacts coded = machine;
+    const bool is_traced = own.traced || other->traced;
+    if (is_traced && !machine.traced && coded.params && !coded.params->empty()) {
+      coded.params->pop_back();
+    }
+    merge_params(kernel, coded, types, out.remarks);
+    kernel.traced = is_traced;
     prefer(kernel.registers, machine.registers);
     prefer(kernel.static_shared, machine.static_shared);
     prefer(kernel.local_bytes, machine.local_bytes);

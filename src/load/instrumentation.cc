@@ -29,6 +29,13 @@ std::optional<Image> ptx_of_fatbin(const Image& image, const Device& device) {
     if (newest == nullptr || member.sm > newest->sm) newest = &member;
   }
   if (newest == nullptr) return std::nullopt;
+  // Code that is newer than the PTX is what runs without a trace.
+  for (const image::FatbinMember& member : fatbin.members()) {
+    const bool runs = member.facts.kind != MemberFacts::Kind::kPtx &&
+                      member.sm / 10 == device.architecture() / 10 &&
+                      member.sm <= device.architecture();
+    if (runs && member.sm > newest->sm) return std::nullopt;
+  }
   return Image::from_bytes(fatbin.unpack(*newest), image.name());
 }
 
@@ -66,7 +73,9 @@ std::unordered_map<std::string_view, std::string> symbols_of(const KernelDefinit
 std::string instrumented(const KernelDefinition& definition, const Device& device,
                          KernelModule& module) {
   const std::optional<Image> ptx = ptx_of(module, device);
-  if (!ptx) return "it comes as machine code, and only PTX can be instrumented";
+  if (!ptx)
+    return "its machine code comes without PTX of its architecture, and only PTX can be "
+           "instrumented";
   const std::vector<std::string>& options = definition.kernels[0]->options;
   if (std::string obstacle = rewrite_obstacle(options); !obstacle.empty()) return obstacle;
   try {

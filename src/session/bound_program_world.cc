@@ -123,6 +123,13 @@ void BoundProgram::gather_outputs() {
       whole.bytes.resize(bind::bytes_of(whole.shape, whole.dtype));
       for (std::uint32_t rank = 0; rank < parts.size(); ++rank) {
         if (!is_first_of_equal(*buffer.definition, rank)) continue;
+        if (parts[rank].size() != buffer.bytes) {
+          throw error(ErrorCode::kInvalidInput,
+                      "the output {} is divided into equal parts, and has {} bytes on rank {} and "
+                      "{} on rank {}; give its shape no symbol that differs between ranks, such as "
+                      "rank",
+                      printable(name), parts[rank].size(), rank, buffer.bytes, world_.rank());
+        }
         bind::BoundBuffer part = {};
         part.definition = buffer.definition;
         part.shape = buffer.shape;

@@ -30,7 +30,7 @@ std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
   if (records.crowded_out() != 0) {
     remarks.push_back(
         fmt::format("there is place for the records of {} blocks, and {} of the "
-                    "launches had none left",
+                    "launches had none left; run with smaller grids or fewer iterations",
                     records.blocks(), records.crowded_out()));
   }
   if (records.repeated() != 0) {

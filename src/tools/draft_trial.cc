@@ -131,6 +131,7 @@ class LaunchChoice {
     std::optional<DraftKernel> second_best;
     for (const LaunchGuess& guess : kernel_.launches) {
       if ((guess.cover.blocks == BlockForm::kRows) != are_rows) continue;
+      if (std::chrono::steady_clock::now() - begin_ > kTrialsLimit) break;
       DraftKernel tried = kernel_;
       tried.launch = guess;
       tried.multiple_of = has_bounds ? 1 : guess.block[0];
@@ -141,6 +142,9 @@ class LaunchChoice {
         const bool unwritten = trial.reads_unwritten;
         trial = try_draft(file_, tried, origin_);
         trial.reads_unwritten |= unwritten;
+        // The trials ran to their end, so the guess fits a kernel that is slow.
+        const bool is_slow = trial.failure && trial.failure->error.code() == ErrorCode::kTimeout;
+        if (has_bounds && is_slow) trial.failure.reset();
       }
       if (trial.breaks_off()) {
         if (!first_) first_ = std::move(trial.failure);
@@ -151,7 +155,6 @@ class LaunchChoice {
       } else if (!second_best) {
         second_best = std::move(tried);
       }
-      if (std::chrono::steady_clock::now() - begin_ > kTrialsLimit) break;
     }
     if (second_best) kernel_ = std::move(*second_best);
     return second_best.has_value();

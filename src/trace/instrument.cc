@@ -1,10 +1,13 @@
 #include "trace/instrument.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
+#include "image/trace_parameter.h"
 #include "ptx/flat.h"
 #include "trace/kernel_editor.h"
 #include "trace/kernel_events.h"
@@ -29,7 +32,12 @@ std::string obstacle_of(const Step& step) {
 
 Instrumented instrument(const std::shared_ptr<const ptx::ParsedModule>& module) {
   Instrumented out;
-  const bool is_done = module->text().find(kInsertedPrefix) != std::string::npos;
+  // Names of files may have the prefix too.
+  const auto has = [&](std::string_view mark) {
+    return module->text().find(mark) != std::string::npos;
+  };
+  const bool is_done = has(fmt::format("%{}", kInsertedPrefix)) ||
+                       has(fmt::format("${}", kInsertedPrefix)) || has(image::kTraceParameter);
   std::unordered_set<std::string_view> used;
   const std::string unread = obstacle_of([&] {
     used = used_names(*module);
@@ -44,6 +52,11 @@ Instrumented instrument(const std::shared_ptr<const ptx::ParsedModule>& module) 
       if (!unread.empty()) return unread;
       if (is_done) return "its PTX is instrumented already";
       if (module->address_size() != 64) return "its PTX has addresses of 32 bits";
+      // activemask
+      if (module->version_major() * 10 + module->version_minor() < 62) {
+        return fmt::format("its PTX has the version {}.{}, and records need 6.2",
+                           module->version_major(), module->version_minor());
+      }
       if (!kernel->has_body) return "its PTX has no body";
       if (used.contains(kernel->name)) return "its PTX uses its name elsewhere";
       std::string unseen = called.missed_by(*kernel);

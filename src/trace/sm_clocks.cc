@@ -91,7 +91,8 @@ ClockEdges read_clock_edges(const Device& device, const Stream& stream) {
   return edges;
 }
 
-SmClocks::SmClocks(const ClockEdges& before, const ClockEdges& after, double ghz) : ghz_(ghz) {
+SmClocks::SmClocks(const ClockEdges& before, const ClockEdges& after, double ghz)
+    : ghz_(ghz > 0 ? ghz : 1) {
   std::uint64_t step = std::numeric_limits<std::uint64_t>::max();
   for (const ClockEdges* all : {&before, &after}) {
     for (const auto& [sm, edges] : *all) {
@@ -105,7 +106,7 @@ SmClocks::SmClocks(const ClockEdges& before, const ClockEdges& after, double ghz
   if (step != std::numeric_limits<std::uint64_t>::max()) step_ = step;
   for (const auto& [sm, edges] : before) {
     Line& line = lines_[sm];
-    line.ghz = ghz;
+    line.ghz = ghz_;
     const auto later = after.find(sm);
     const bool has_later = later != after.end() && later->second[0].time > edges[0].time &&
                            later->second[0].clock > edges[0].clock;

@@ -181,6 +181,49 @@ class InstrumentedKernels(TraceCase):
         self.assertIn("What the edges cost", page)
         self.assertIn("blocks by multiprocessors", page)
 
+    def test_even_placement(self):
+        """Kernels are assembled for it: their machine code shows the parameter for records."""
+        self.write("even.toml", """
+[buffers]
+x = { dtype = "f32", shape = [16896], role = "output" }
+[kernels.fill]
+text = 'extern "C" __global__ void fill(float* x) { x[blockIdx.x * 128 + threadIdx.x] = 1; }'
+[[steps]]
+launch = "fill"
+grid = [132]
+block = [128]
+args = ["x"]
+placement = "even"
+""")
+        self.check(self.baton("run", "even.toml", "--trace", "t.json", "--trace-by", "kernels"), 0)
+
+    def test_a_file_with_a_name_of_the_trace(self):
+        self.write("baton_trace.cu", """extern "C" __global__ void fill(float* x) {
+  if (threadIdx.x >= 32) __trap();
+  x[threadIdx.x] = 1;
+}""")
+        text = """
+[symbols]
+N = 32
+[buffers]
+x = { dtype = "f32", shape = [32], role = "output" }
+[kernels.fill]
+source = "baton_trace.cu"
+[[steps]]
+launch = "fill"
+grid = [1]
+block = ["N"]
+args = ["x"]
+"""
+        self.write("q.toml", text)
+        result = self.baton("run", "q.toml", "--trace", "t.json", "--trace-by", "kernels")
+        self.check(result, 0)
+        self.assertNotIn("is not traced", result.out)
+        # A run that fails leaves the file of the one before.
+        before = (self.folder / "t.json").read_text()
+        self.check(self.baton("run", "q.toml", "--set", "N=64", "--trace", "t.json", "--trace-by", "kernels"), 1)
+        self.assertEqual((self.folder / "t.json").read_text(), before)
+
     def test_needs_a_file(self):
         self.write("p.toml", TEXT)
         self.check(self.baton("run", "p.toml", "--trace-by", "kernels"), 2, "give --trace FILE.json too")

@@ -270,6 +270,19 @@ role = "output"
         self.check(self.baton("run", self.program, "--devices", "sim,sim"), 2,
                    "the all_reduce takes 9 elements of x from element 0 on, and there are 4 (")
 
+    def test_parts_that_differ(self):
+        self.program.write_text("""
+[world]
+[symbols]
+N = 64
+[buffers]
+s = { dtype = "f32", shape = ["N - rank * (N - 1)"], role = "output", shard = { axis = 0 } }
+[[steps]]
+fill = { buffer = "s", value = 3 }
+""")
+        result = self.baton("run", self.program, "--devices", "sim:tiny,sim:tiny", "--output", "s=s.npy")
+        self.check(result, 2, "the output s is divided into equal parts, and has 4 bytes on rank 1 and 256 on rank 0")
+
     def test_many_ranks(self):
         """Each ends while others still read what it sent."""
         self.program.write_text("""
