@@ -139,15 +139,12 @@ def test_fixtures_use_the_device_of_the_test(pytester):
 def test_a_missing_instruction_ends_one_launch(baton):
     """Like a fault, it leaves the simulated GPU as it was: later launches run."""
     module = baton.compile(text="""
-    extern "C" __global__ void texture(float* y, unsigned long long t) {
-      float a, b, c, d;
-      asm volatile("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];"
-                   : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(t), "r"(0));
-      y[0] = a + b + c + d;
+    extern "C" __global__ void surface(float* y, unsigned long long t) {
+      asm volatile("sured.b.1d.add.u32.trap [%0, {%1}], %1;" :: "l"(t), "r"(0));
     }
     extern "C" __global__ void one(float* y) { y[threadIdx.x] = 1; }""")
     y = np.zeros(32, np.float32)
-    with pytest.raises(baton_package.UnsupportedError, match="tex"):
-        module["texture"][1, 1](y, None)
+    with pytest.raises(baton_package.UnsupportedError, match="sured"):
+        module["surface"][1, 1](y, None)
     module["one"][1, 32](y)
     assert (y == 1).all()

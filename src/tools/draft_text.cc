@@ -11,9 +11,9 @@ namespace {
 // Guesses for what a call by launch metadata passes.
 constexpr std::uint32_t kDynamicShared = 16384;
 
-const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {100, 4096}, R"("N")", "16"},
-                        {{512, 256}, {100, 300}, R"("N", "N")", "16, 16"},
-                        {{128, 64, 32}, {6, 20}, R"("N", "N", "N")", "16, 16, 16"}};
+const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, R"("N")", "16"},
+                        {{512, 256}, {300, 100}, R"("N", "N")", "16, 16"},
+                        {{128, 64, 32}, {20, 6}, R"("N", "N", "N")", "16, 16, 16"}};
 
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";

@@ -66,14 +66,15 @@ TEST(LaunchGuess, BlocksStayWithinTheKernelsLimit) {
   EXPECT_THAT(first_lines(facts), HasSubstr("block  = [192]"));
 }
 
-TEST(LaunchGuess, BlocksInALineCoverALineASquareAndItsRows) {
+// Rows of a square, and of a cube.
+TEST(LaunchGuess, BlocksInALineCoverALineASquareAndRows) {
   std::vector<std::string> grids;
   for (const LaunchGuess& guess : launch_guesses({}, {})) {
     if (guess.block[0] == 256) grids.push_back(launch_lines(guess).substr(0, 36));
   }
-  EXPECT_THAT(grids,
-              testing::ElementsAre(HasSubstr("[\"ceildiv(N, 256)\"]"),
-                                   HasSubstr("[\"ceildiv(N, 256) * N\"]"), HasSubstr("[\"N\"]")));
+  EXPECT_THAT(grids, testing::ElementsAre(HasSubstr("[\"ceildiv(N, 256)\"]"),
+                                          HasSubstr("[\"ceildiv(N, 256) * N\"]"),
+                                          HasSubstr("[\"N\"]"), HasSubstr("[\"N\"]")));
 }
 
 TEST(LaunchGuess, DynamicSharedMemoryGrows) {
