@@ -152,14 +152,23 @@ TEST(CommunicatorTest, ASilentRankIsGivenUp) {
   auto [own, other] = connected_pair();
   std::vector<FileDescriptor> links(2);
   links[1] = std::move(own);
-  Communicator self(0, std::move(links), {.beat = 20ms, .silence = 200ms});
+  std::optional<Communicator> self;
+  self.emplace(0, std::move(links), Patience{.beat = 20ms, .silence = 200ms});
   try {
-    self.receive(1, {"a", "all_reduce y"});
+    self->receive(1, {"a", "all_reduce y"});
     FAIL() << "came through";
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
     EXPECT_EQ(failure.message().find("rank 1 has sent nothing for "), 0u) << failure.message();
     EXPECT_NE(failure.message().find("; rank 0 was at all_reduce y"), std::string::npos);
+  }
+  self.reset();
+  // If it goes on, it must not take this for a regular end.
+  FrameReader reader;
+  std::string byte;
+  while (receive_bytes(other, 1, byte, std::chrono::steady_clock::now() + 5s)) {
+    reader.add(byte);
+    while (const auto frame = reader.next()) EXPECT_NE(frame->kind, FrameKind::kEnd);
   }
 }
 
