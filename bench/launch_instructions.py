@@ -29,7 +29,7 @@ ALLOWED = {
     "typed": 365,
 }
 # The same of one launch of a program, with eight arguments, in a run behind the first.
-EXECUTOR, EXECUTOR_ALLOWED = "stream executor", 190
+EXECUTOR, EXECUTOR_ALLOWED = "stream executor", 200
 ATTRIBUTES = (0, 1, 4)
 ARGUMENTS = (0, 1, 8, 32)
 

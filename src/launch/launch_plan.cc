@@ -82,9 +82,7 @@ struct LaunchPlan::State {
   State(const Kernel& of, const LaunchConfig& with) : kernel(of), config(with) {}
 
   CUresult submit(void* const* arguments) const noexcept {
-    if (records != 0) [[unlikely]]
-      return launch::submit_in_full(*resolved, native, cluster, arguments, records);
-    return launch::submit(*resolved, native, cluster, arguments);
+    return launch::submit(*resolved, native, cluster, arguments, records);
   }
   // Not inline: launches that want no result would save registers for it.
   [[gnu::noinline]] CUresult submit(void* const* arguments, LaunchResult& result) const noexcept {

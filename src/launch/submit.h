@@ -28,10 +28,11 @@ CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& conf
 // once. Gives the driver's result and throws nothing. What is rare is a call, lest every launch
 // save registers for it.
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
-                       std::uint64_t cluster, void* const* arguments) noexcept {
+                       std::uint64_t cluster, void* const* arguments,
+                       CUdeviceptr records = 0) noexcept {
   if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream) ||
       kernel.is_special()) {
-    return submit_in_full(kernel, config, cluster, arguments);
+    return submit_in_full(kernel, config, cluster, arguments, records);
   }
   return call_driver(kernel, config, arguments);
 }

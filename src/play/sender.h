@@ -25,6 +25,7 @@ class Sender {
   explicit Sender(const PlayTarget& target)
       : target_(target),
         has_parts_(target.lanes.has_parts()),
+        is_rare_(has_parts_ || target.records != nullptr),
         keeps_messages_(target.collectives.by_nccl()) {}
 
   // The stream that gets the steps of the branch at hand.
@@ -89,11 +90,9 @@ class Sender {
 
   // Of a step that is not empty. Throws the diagnosis of a launch that the driver rejects.
   void send(const bind::RunStep& at, bind::TapeLaunch& launch) {
-    if (has_parts_) [[unlikely]]
-      target_.lanes.take_part(*launch.site->launch, target_.stream);
     LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
-    if (target_.records != nullptr) [[unlikely]]
-      note_step(*target_.records, at, launch, plan);
+    if (is_rare_) [[unlikely]]
+      prepare(at, launch, plan);
     const NativeResult result = plan.try_launch(launch.arguments);
     if (result != 0) throw plan.kernel().diagnose(plan.config(), result);
   }
@@ -115,7 +114,15 @@ class Sender {
   void take_lane(std::uint32_t lane) { lane_ = lane; }
 
   const PlayTarget& target_;
+  // Not inline: the usual launch would save registers for it.
+  [[gnu::noinline]] void prepare(const bind::RunStep& at, const bind::TapeLaunch& launch,
+                                 LaunchPlan& plan) {
+    if (has_parts_) target_.lanes.take_part(*launch.site->launch, target_.stream);
+    if (target_.records != nullptr) note_step(*target_.records, at, launch, plan);
+  }
+
   const bool has_parts_;
+  const bool is_rare_;  // launches take a part of the SMs, or have records
   const bool keeps_messages_;
   std::uint32_t lane_ = 0;  // of the branch at hand
 };
