@@ -46,8 +46,8 @@ class RankOfRun {
 };
 
 // Runs the ranks of a program on the devices of `command`, each in a thread of this process:
-// `run(command, rank, output)` with the device of that rank. Rank 0 writes to `output`; the error
-// of all ranks is its own.
+// `run(command, rank, output)` with the device of that rank. Rank 0 writes to `output`. It throws
+// the one error of all ranks.
 template <typename Command, typename Run>
 void on_devices(const Command& command, Output& output, const Run& run) {
   const std::vector<std::string> devices = tools::devices_of_ranks(command.devices);

@@ -56,7 +56,7 @@ std::optional<Image> ptx_of(const KernelModule& module, const Device& device) {
   throw error(ErrorCode::kInternal, "unknown kind of image");
 }
 
-// What each of the program's kernels is called in the PTX.
+// The names in the PTX of the program's kernels.
 std::unordered_map<std::string_view, std::string> symbols_of(const KernelDefinition& definition,
                                                              const KernelModule& module,
                                                              const Image& ptx) {

@@ -196,7 +196,7 @@ class Layouter {
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
   std::size_t depth_ = 0;     // conditions around the step
-  std::size_t loops_ = 0;     // of these, loops
+  std::size_t loops_ = 0;     // loops among them
   std::size_t branches_ = 0;  // parallels around the step
   std::size_t copies_ = 0;    // of these, those whose steps were laid out before
 };

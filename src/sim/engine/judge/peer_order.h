@@ -32,8 +32,8 @@ class PeerOrder {
     std::uint32_t warp = 0;
     bool operator==(const Writer&) const = default;
   };
-  // What the flag tells from now on: all devices, and the writer's own. An update adds to what the
-  // flag tells.
+  // The flag now tells `all` to every device, and `device` to that of the writer. An update adds to
+  // what the flag told before.
   void tell(std::uint64_t flag, const Writer& writer, bool updates, const PeerClock& all,
             const PeerClock& device);
   // What a reader of the flag is told: by all devices, by its own one, and by what does not count.

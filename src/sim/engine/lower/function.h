@@ -137,7 +137,7 @@ struct RegisterTouch {
   bool lacks_fence = false;  // a wgmma that follows uses it, perhaps with no fence in between
 };
 
-// Where a register stands in the frame, of kernels that are debugged.
+// The place of a register in the frame. Only kernels that are debugged have these.
 struct NamedRegister {
   std::string name;  // "%r1"
   std::uint32_t offset = 0;

@@ -51,7 +51,7 @@ T load_as(const std::byte* memory) {
   return value;
 }
 
-// What a channel's integer is, sign or zeros extended.
+// The integer of a channel, extended by its sign or by zeros.
 std::int64_t integer_of(TexelType type, const std::byte* memory) {
   switch (type) {
     case TexelType::kU8:
