@@ -15,6 +15,8 @@ namespace baton {
 namespace {
 
 constexpr double kMicrosecond = 1e-6;
+// Nanoseconds that are worth a remark. Where the clocks of a GPU keep their frequency, it is some 20.
+constexpr double kMostDisagreement = 500;
 
 // What the trace does not show, or not exactly.
 std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
@@ -44,12 +46,11 @@ std::vector<std::string> remarks_of(const trace::RunTimeline& timeline,
         "{} of the blocks did not note an end: for the timeline each ends with its last event",
         timeline.unfinished));
   }
-  if (!timeline.by_clocks) {
-    remarks.push_back(fmt::format(
-        "the clocks of the multiprocessors changed their frequency during the run, or were not "
-        "read on all of them: each block is placed by the device's time at its begin, which has "
-        "steps of {} ns",
-        timeline.step));
+  if (timeline.disagreement > kMostDisagreement) {
+    remarks.push_back(
+        fmt::format("the clock of a multiprocessor and the device's time disagree by {:.0f} ns at "
+                    "the begin of a block: the clock changed its frequency there",
+                    timeline.disagreement));
   }
   return remarks;
 }
@@ -121,7 +122,7 @@ void TracedRun::finish(bind::Tape& tape, const play::LaunchTags& tags,
   const std::vector<trace::BlockRecord> records = records_.read(stream_);
   const trace::ClockEdges after = trace::read_clock_edges(device_, stream_);
   const double ghz = device_.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e-6;
-  const trace::SmClocks clocks(before_, after, ghz);
+  const trace::SmClocks clocks(before_, after, records, ghz);
   const trace::RunTimeline timeline = trace::read_timeline(records_.steps(), records, clocks);
   std::vector<std::uint64_t> wanted;
   for (const trace::NotedStep& step : records_.steps()) wanted.push_back(tags.tag(step.number));

@@ -189,7 +189,7 @@ void expect_true(const Ran& ran) {
     }
     ASSERT_TRUE(record.began());
     EXPECT_NE(record.entry_time, 0u);
-    EXPECT_LE(record.entry_time, record.exit_time);
+    EXPECT_LE(record.entry_clock, record.exit_clock);
     ASSERT_NE(record.exit_clock, 0u);
     EXPECT_LE(record.entry_clock, record.exit_clock);
     EXPECT_EQ(record.wait_begin_clock != 0, (flags & kWaited) != 0);
@@ -295,13 +295,23 @@ TEST_F(InstrumentedRun, ClocksOfTheMultiprocessorsAreRead) {
       EXPECT_LT(edges[k - 1].clock, edges[k].clock) << sm;
     }
   }
-  const SmClocks clocks(before, after, 1.0);
-  EXPECT_GT(clocks.step(), 0u);
+  // Blocks that began with the edges' times.
+  std::vector<BlockRecord> records;
   for (const auto& [sm, edges] : after) {
-    // A step of the time, and what reading takes.
-    EXPECT_NEAR(*clocks.time_of(sm, edges[3].clock), static_cast<double>(edges[3].time),
+    BlockRecord& record = records.emplace_back();
+    record.place = sm + 1;
+    record.entry_time = edges[3].time;
+    record.entry_clock = edges[3].clock;
+  }
+  const SmClocks clocks(before, after, records, 1.0);
+  EXPECT_GT(clocks.step(), 0u);
+  // What reading takes.
+  EXPECT_LT(clocks.disagreement(), 50);
+  for (const BlockRecord& record : records) {
+    EXPECT_NEAR(clocks.time_of(record, record.entry_clock),
+                static_cast<double>(record.entry_time - clocks.origin()),
                 static_cast<double>(clocks.step()) + 50)
-        << sm;
+        << record.multiprocessor();
   }
 }
 

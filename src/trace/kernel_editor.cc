@@ -58,9 +58,8 @@ std::string entry_record() {
 }
 
 // One lane of those that come here together takes the maximum of the clock and what others noted.
-std::string event_record(std::size_t clock, std::size_t time = 0) {
+std::string event_record(std::size_t clock) {
   std::string text(kRegisters);
-  if (time != 0) text += "mov.u64 %baton_trace_t, %globaltimer; ";
   text += "mov.u64 %baton_trace_c, %clock64; ";
   text +=
       "activemask.b32 %baton_trace_r; mov.u32 %baton_trace_q, %lanemask_lt; "
@@ -69,10 +68,6 @@ std::string event_record(std::size_t clock, std::size_t time = 0) {
   text += record_address();
   text += fmt::format("@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_c; ",
                       clock);
-  if (time != 0) {
-    text += fmt::format("@%baton_trace_p red.global.max.u64 [%baton_trace_a+{}], %baton_trace_t; ",
-                        time);
-  }
   return text + "} ";
 }
 
@@ -107,7 +102,7 @@ class KernelEditor {
   }
 
   static std::string exit_record() {
-    return event_record(offsetof(BlockRecord, exit_clock), offsetof(BlockRecord, exit_time));
+    return event_record(offsetof(BlockRecord, exit_clock));
   }
 
   void insert(std::size_t at, std::string text) { edits.push_back({at, 0, std::move(text)}); }

@@ -41,12 +41,11 @@ struct RunTimeline {
   std::vector<TimedStep> steps;
   double end = 0;
   std::uint64_t step = 0;        // of the device's time, in nanoseconds; 0: not known
-  bool by_clocks = true;         // false: the clocks and the time of the device disagree
-  double disagreement = 0;       // of clocks and time beyond its step, at most, in nanoseconds
+  double disagreement = 0;       // SmClocks::disagreement()
   std::uint64_t unfinished = 0;  // blocks whose end was not noted
 };
 
-// `steps` must outlive the result. `records`: those of all steps.
+// `steps` must outlive the result. `records`: those of all steps, of which `clocks` is made.
 RunTimeline read_timeline(std::span<const NotedStep> steps, std::span<const BlockRecord> records,
                           const SmClocks& clocks);
 

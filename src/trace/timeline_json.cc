@@ -65,8 +65,8 @@ class TimelineWriter {
     return std::move(events_).finish(
         dropped_,
         fmt::format("\"by\":\"instrumentation\",\"globaltimer_step_ns\":{},"
-                    "\"aligned_by_clocks\":{},\"disagreement_ns\":{:.0f}",
-                    timeline_.step, timeline_.by_clocks, std::min(timeline_.disagreement, 1e18)));
+                    "\"disagreement_ns\":{:.0f}",
+                    timeline_.step, timeline_.disagreement));
   }
 
  private:
