@@ -1,8 +1,10 @@
 // Attention of one token over the rows of its caches, 0 to `position`.
 //
 // A cluster's blocks divide the rows of one key-value head. The rows below `position` are frozen,
-// so that a block may load its first ones before the wait. Then the blocks put their parts
-// together, in their order, through each other's shared memory.
+// so that a block may load its first ones before the wait. Each warp then has a part of the result,
+// and writes it into the shared memory of the blocks that put the parts together, in their order:
+// every block does so for some of the columns. After that no block needs another one, so that none
+// waits for others before it ends.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 
@@ -12,8 +14,15 @@ constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 8;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
 constexpr unsigned kGroup = 4;  // queries for each head of keys and values
-constexpr unsigned kEarly = 2;  // rows of each lane before the wait
-constexpr unsigned kMostWidth = 128;
+constexpr unsigned kMostSplits = 16;
+// What a block gets of all warps of the cluster.
+template <unsigned kWidth>
+struct Parts {
+  float most[kMostSplits * kWarps][kGroup], sum[kMostSplits * kWarps][kGroup];
+  // Of the block's columns, the parts one after the other. Rows are padded, so that threads which
+  // add up one column meet in no bank.
+  float columns[kWarps * (kGroup * kWidth + kMostSplits * 8)];
+};
 
 // Eight bf16 as float.
 __device__ __forceinline__ void widen(const uint4& bits, float (&to)[8]) {
@@ -32,10 +41,15 @@ struct Softmax {
   float most = -INFINITY, sum = 0;
   float columns[8] = {};
 
+  // The weight of a score beside the largest one.
+  static __device__ float scaled(float score, float largest) {
+    return score == -INFINITY ? 0.0f : __expf(score - largest);
+  }
+
+  // A score of -INFINITY adds nothing.
   __device__ void add(float score, const float (&value)[8]) {
-    if (score == -INFINITY) return;
     const float larger = fmaxf(most, score);
-    const float keep = __expf(most - larger), weight = __expf(score - larger);
+    const float keep = scaled(most, larger), weight = scaled(score, larger);
     sum = sum * keep + weight;
 #pragma unroll
     for (int i = 0; i < 8; ++i) columns[i] = columns[i] * keep + weight * value[i];
@@ -45,8 +59,7 @@ struct Softmax {
   __device__ void merge(unsigned lanes) {
     const float other = __shfl_xor_sync(0xffffffffu, most, lanes);
     const float larger = fmaxf(most, other);
-    const float keep = larger == -INFINITY ? 0.0f : __expf(most - larger);
-    const float take = larger == -INFINITY ? 0.0f : __expf(other - larger);
+    const float keep = scaled(most, larger), take = scaled(other, larger);
     sum = sum * keep + __shfl_xor_sync(0xffffffffu, sum, lanes) * take;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -56,49 +69,45 @@ struct Softmax {
   }
 };
 
-// One cluster for each key-value head.
-extern "C" __global__ void __launch_bounds__(kThreads)
-    attend(const float* q, const __nv_bfloat16* keys, const __nv_bfloat16* values,
-           const int* position, __nv_bfloat16* out, unsigned kv_heads, unsigned width,
-           float scale) {
-  __shared__ float shared_most[kWarps][kGroup], shared_sum[kWarps][kGroup];
-  __shared__ float shared_columns[kWarps][kGroup][kMostWidth];
-  __shared__ float part_most[kGroup], part_sum[kGroup], part_columns[kGroup][kMostWidth];
-  baton::device::pdl_trigger();
+// Of heads of kWidth columns. The width is a constant, and loops are not unrolled where that only
+// makes the code longer: it runs once, so that a multiprocessor fetches every instruction of it.
+template <unsigned kWidth>
+__device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16* keys,
+                                            const __nv_bfloat16* values, unsigned newest,
+                                            __nv_bfloat16* out, unsigned kv_heads, float scale) {
+  constexpr unsigned kRowLanes = kWidth / 8;  // lanes that share a row
+  constexpr unsigned kWarpRows = kWarp / kRowLanes;
+  constexpr unsigned kStep = kWarps * kWarpRows;  // rows of a block at a time
+  __shared__ __align__(16) Parts<kWidth> parts;
 
   const auto cluster = cooperative_groups::this_cluster();
+  auto all_started = cluster.barrier_arrive();
   const unsigned splits = cluster.num_blocks(), split = cluster.block_rank();
   const unsigned head = blockIdx.x / splits;
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  const unsigned row_lanes = width / 8;  // lanes that share a row
-  const unsigned warp_rows = kWarp / row_lanes;
-  const unsigned newest = static_cast<unsigned>(*position);
   const unsigned share = newest / splits + 1;  // rows of a block, at most
   const unsigned begin = split * share;
   const unsigned end = min(newest + 1, begin + share);
-  const unsigned first = begin + warp * warp_rows + lane / row_lanes;
-  const unsigned step = kWarps * warp_rows;
-  const unsigned column = lane % row_lanes * 8;
-  const auto at = [&](const __nv_bfloat16* cache, unsigned row) {
-    return reinterpret_cast<const uint4*>(
-        cache + (static_cast<unsigned long long>(row) * kv_heads + head) * width + column);
+  const unsigned column = lane % kRowLanes * 8;
+  const unsigned long long stride = kv_heads * kWidth;
+  // A lane's row, and its place in both caches.
+  unsigned row = begin + warp * kWarpRows + lane / kRowLanes;
+  const __nv_bfloat16 *key = keys + row * stride + head * kWidth + column,
+                      *value = values + row * stride + head * kWidth + column;
+  uint4 key_bits = {}, value_bits = {};
+  const auto load = [&] {
+    key_bits = *reinterpret_cast<const uint4*>(key);
+    value_bits = *reinterpret_cast<const uint4*>(value);
   };
-
-  uint4 early_keys[kEarly] = {}, early_values[kEarly] = {};
-#pragma unroll
-  for (unsigned i = 0; i < kEarly; ++i) {
-    const unsigned row = first + i * step;
-    if (row < end && row < newest) {
-      early_keys[i] = *at(keys, row);
-      early_values[i] = *at(values, row);
-    }
-  }
+  const bool is_early = row < end && row < newest;
+  if (is_early) load();
 
   baton::device::pdl_wait();
+  if (row < end && !is_early) load();
   float query[kGroup][8];
 #pragma unroll
   for (unsigned g = 0; g < kGroup; ++g) {
-    const auto* from = reinterpret_cast<const float4*>(q + (head * kGroup + g) * width + column);
+    const auto* from = reinterpret_cast<const float4*>(q + (head * kGroup + g) * kWidth + column);
     const float4 low = from[0], high = from[1];
     query[g][0] = low.x * scale, query[g][1] = low.y * scale;
     query[g][2] = low.z * scale, query[g][3] = low.w * scale;
@@ -106,86 +115,96 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     query[g][6] = high.z * scale, query[g][7] = high.w * scale;
   }
   Softmax softmax[kGroup];
-  const auto take = [&](bool valid, const uint4& key_bits, const uint4& value_bits) {
-    float key[8], value[8];
-    widen(key_bits, key);
-    widen(value_bits, value);
+  // All lanes of a warp go on as long as its first row is one of the block's.
+#pragma unroll 1
+  for (unsigned of_warp = begin + warp * kWarpRows; of_warp < end; of_warp += kStep) {
+    float k[8], v[8];
+    widen(key_bits, k);
+    widen(value_bits, v);
+    const bool is_valid = row < end;
+    row += kStep;
+    key += kStep * stride;
+    value += kStep * stride;
+    if (row < end) load();
 #pragma unroll
     for (unsigned g = 0; g < kGroup; ++g) {
       float score = 0;
 #pragma unroll
-      for (int i = 0; i < 8; ++i) score = fmaf(query[g][i], key[i], score);
-      for (unsigned lanes = row_lanes / 2; lanes > 0; lanes /= 2) {
+      for (int i = 0; i < 8; ++i) score = fmaf(query[g][i], k[i], score);
+#pragma unroll
+      for (unsigned lanes = kRowLanes / 2; lanes > 0; lanes /= 2) {
         score += __shfl_xor_sync(0xffffffffu, score, lanes);
       }
-      softmax[g].add(valid ? score : -INFINITY, value);
+      softmax[g].add(is_valid ? score : -INFINITY, v);
     }
-  };
-#pragma unroll
-  for (unsigned i = 0; i < kEarly; ++i) {
-    const unsigned row = first + i * step;
-    if (row < end && row >= newest) {
-      early_keys[i] = *at(keys, row);
-      early_values[i] = *at(values, row);
-    }
-    take(row < end, early_keys[i], early_values[i]);
-  }
-  // All lanes of a warp go on as long as its first row is one of the block's.
-  for (unsigned i = kEarly; begin + warp * warp_rows + i * step < end; ++i) {
-    const unsigned row = first + i * step;
-    const unsigned valid = min(row, end - 1);
-    take(row < end, *at(keys, valid), *at(values, valid));
   }
 
+  // Lanes with the same columns have the same sums after this. They share out the queries.
+#pragma unroll 1
+  for (unsigned lanes = kRowLanes; lanes < kWarp; lanes *= 2) {
+#pragma unroll
+    for (unsigned g = 0; g < kGroup; ++g) softmax[g].merge(lanes);
+  }
+  const unsigned own = kGroup * kWidth / splits;  // columns of a block, a multiple of eight
+  const unsigned row_floats = own + 8;
+  const unsigned part = split * kWarps + warp;
+  cluster.barrier_wait(static_cast<decltype(all_started)&&>(all_started));
 #pragma unroll
   for (unsigned g = 0; g < kGroup; ++g) {
-    for (unsigned lanes = row_lanes; lanes < kWarp; lanes *= 2) softmax[g].merge(lanes);
-    if (lane >= row_lanes) continue;
-    if (lane == 0) {
-      shared_most[warp][g] = softmax[g].most;
-      shared_sum[warp][g] = softmax[g].sum;
-    }
-#pragma unroll
-    for (int i = 0; i < 8; ++i) shared_columns[warp][g][column + i] = softmax[g].columns[i];
-  }
-  __syncthreads();
-
-  // Together of all warps, then of all blocks.
-  for (unsigned i = threadIdx.x; i < kGroup * width; i += kThreads) {
-    const unsigned g = i / width, c = i % width;
-    float most = -INFINITY;
-#pragma unroll
-    for (unsigned w = 0; w < kWarps; ++w) most = fmaxf(most, shared_most[w][g]);
-    float sum = 0, total = 0;
-#pragma unroll
-    for (unsigned w = 0; w < kWarps; ++w) {
-      if (shared_most[w][g] == -INFINITY) continue;
-      const float weight = __expf(shared_most[w][g] - most);
-      sum += shared_sum[w][g] * weight;
-      total += shared_columns[w][g][c] * weight;
-    }
-    if (c == 0) {
-      part_most[g] = most;
-      part_sum[g] = sum;
-    }
-    part_columns[g][c] = total;
+    if (g % kWarpRows != lane / kRowLanes) continue;
+    const unsigned to = (g * kWidth + column) / own, at = (g * kWidth + column) % own;
+    auto* const sums = reinterpret_cast<float4*>(
+        cluster.map_shared_rank(&parts.columns[part * row_floats + at], to));
+    const float* const columns = softmax[g].columns;
+    sums[0] = {columns[0], columns[1], columns[2], columns[3]};
+    sums[1] = {columns[4], columns[5], columns[6], columns[7]};
+    // A block that has columns of the query hears of it once.
+    if (at != 0 && column != 0) continue;
+    *cluster.map_shared_rank(&parts.most[part][g], to) = softmax[g].most;
+    *cluster.map_shared_rank(&parts.sum[part][g], to) = softmax[g].sum;
   }
   cluster.sync();
-  for (unsigned i = split * kThreads + threadIdx.x; i < kGroup * width; i += splits * kThreads) {
-    const unsigned g = i / width, c = i % width;
+
+  // Four threads add up a column. All lanes of a warp have a column, or none.
+  constexpr unsigned kShare = 4;
+  const unsigned count = splits * kWarps, first_part = threadIdx.x % kShare;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x / kShare; i < own; i += kThreads / kShare) {
+    const unsigned g = (split * own + i) / kWidth, c = (split * own + i) % kWidth;
     float most = -INFINITY;
-    for (unsigned s = 0; s < splits; ++s) {
-      most = fmaxf(most, *cluster.map_shared_rank(&part_most[g], s));
+#pragma unroll 8
+    for (unsigned p = first_part; p < count; p += kShare) most = fmaxf(most, parts.most[p][g]);
+#pragma unroll
+    for (unsigned lanes = 1; lanes < kShare; lanes *= 2) {
+      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
     }
     float sum = 0, total = 0;
-    for (unsigned s = 0; s < splits; ++s) {
-      const float its = *cluster.map_shared_rank(&part_most[g], s);
-      if (its == -INFINITY) continue;
-      const float weight = __expf(its - most);
-      sum += *cluster.map_shared_rank(&part_sum[g], s) * weight;
-      total += *cluster.map_shared_rank(&part_columns[g][c], s) * weight;
+#pragma unroll 2
+    for (unsigned p = first_part; p < count; p += kShare) {
+      // A warp without rows has no largest score, and a weight of 0.
+      const float weight = Softmax::scaled(parts.most[p][g], most);
+      sum += parts.sum[p][g] * weight;
+      total += parts.columns[p * row_floats + i] * weight;
     }
-    out[(head * kGroup + g) * width + c] = __float2bfloat16(total / sum);
+#pragma unroll
+    for (unsigned lanes = 1; lanes < kShare; lanes *= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+      total += __shfl_xor_sync(0xffffffffu, total, lanes);
+    }
+    if (first_part == 0) out[(head * kGroup + g) * kWidth + c] = __float2bfloat16(total / sum);
   }
-  cluster.sync();  // no block ends while another one reads its part
+}
+
+// One cluster for each key-value head.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    attend(const float* q, const __nv_bfloat16* keys, const __nv_bfloat16* values,
+           const int* position, __nv_bfloat16* out, unsigned kv_heads, unsigned width,
+           float scale) {
+  baton::device::pdl_trigger();
+  const unsigned newest = static_cast<unsigned>(*position);
+  if (width == 64) {
+    attend_rows<64>(q, keys, values, newest, out, kv_heads, scale);
+  } else {
+    attend_rows<128>(q, keys, values, newest, out, kv_heads, scale);
+  }
 }

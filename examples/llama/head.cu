@@ -35,12 +35,10 @@ struct Head : Consecutive {
   unsigned long long best;  // of this thread
 
   __device__ void ask_ahead() const {}
+  __device__ void prepare(uint4* to) const { norm.prepare(to); }
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ Nothing late(unsigned) const { return {}; }
-  __device__ void vector(uint4* to) const {
-    const auto* from = reinterpret_cast<const float4*>(x);
-    norm.apply(to, [&](unsigned i) { return from[i]; });
-  }
+  __device__ void vector(uint4* to) const { norm.apply_to(to, x); }
   // The largest of score / temperature + Gumbel noise is a sample of the softmax.
   __device__ void consider(float score, unsigned token) {
     if (temperature > 0.0f) {
@@ -89,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
          unsigned vocabulary, unsigned columns, float epsilon, float temperature,
          unsigned long long seed, int prompt, int limit, int stop, unsigned stages,
          unsigned first_token, unsigned ranks) {
-  __shared__ float partial[kWarps];
+  __shared__ __align__(16) float partial[kWarps];
   const int at = *position;
   Head work{{w, columns},
             x,

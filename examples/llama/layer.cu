@@ -33,6 +33,7 @@ struct Residual : Consecutive {
   __device__ void ask_ahead() const {
     prefetch_pairs(ahead.rows, ahead.units, ahead.rows.columns, ahead.stages, ahead.count);
   }
+  __device__ void prepare(uint4*) const {}
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ float2 late(unsigned unit) const { return reinterpret_cast<const float2*>(x)[unit]; }
   __device__ void vector(uint4* to) const {
@@ -61,7 +62,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 // of their caches. A pair of rows is what the rotary embedding turns: i and i + width / 2 of a
 // head.
 struct Projection {
-  using Early = float2;  // cosine and sine
+  struct Early {
+    float2 turn;     // cosine and sine
+    unsigned place;  // in the query, or in the row of a cache
+    bool is_query, is_key;
+  };
   using Late = Nothing;
 
   const __nv_bfloat16 *wq, *wk, *wv;
@@ -89,45 +94,51 @@ struct Projection {
     return w + static_cast<unsigned long long>(place(unit) + which * half()) * columns;
   }
   __device__ void ask_ahead() const {}
-  __device__ float2 early(unsigned unit) const { return rope[position * half() + unit % half()]; }
+  __device__ void prepare(uint4* to) const { norm.prepare(to); }
+  __device__ Early early(unsigned unit) const {
+    const float2 turn = rope[position * half() + unit % half()];
+    if (unit < heads * half()) return {turn, place(unit), true, false};
+    unit -= heads * half();
+    const bool is_key = unit < kv_heads * half();
+    if (!is_key) unit -= kv_heads * half();
+    return {turn, place(unit), false, is_key};
+  }
   __device__ Nothing late(unsigned) const { return {}; }
 
   __device__ void vector(uint4* to) const {
     if (embedding == nullptr) {
-      const auto* from = reinterpret_cast<const float4*>(x);
-      norm.apply(to, [&](unsigned i) { return from[i]; });
+      norm.apply_to(to, x);
       return;
     }
-    const auto* from = reinterpret_cast<const uint2*>(
+    const auto* from = reinterpret_cast<const uint4*>(
         embedding + static_cast<unsigned long long>(tokens[position]) * columns);
-    norm.apply(to, [&](unsigned i) {
-      const uint2 bits = from[i];
+    norm.apply(to, [&](unsigned i, float(&out)[8]) {
+      const uint4 bits = from[i];
       const auto* pairs = reinterpret_cast<const __nv_bfloat162*>(&bits);
-      const float2 low = __bfloat1622float2(pairs[0]), high = __bfloat1622float2(pairs[1]);
-      const float4 value{low.x, low.y, high.x, high.y};
-      if (blockIdx.x == 0) reinterpret_cast<float4*>(x)[i] = value;
-      return value;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) reinterpret_cast<float2*>(out)[k] = __bfloat1622float2(pairs[k]);
+      if (blockIdx.x != 0) return;
+      reinterpret_cast<float4*>(x)[2 * i] = float4{out[0], out[1], out[2], out[3]};
+      reinterpret_cast<float4*>(x)[2 * i + 1] = float4{out[4], out[5], out[6], out[7]};
     });
   }
 
-  __device__ void finish(unsigned unit, float2 turn, Nothing, float first, float second) const {
+  __device__ void finish(unsigned, const Early& early, Nothing, float first, float second) const {
     const float scale = norm.scale();
     first *= scale;
     second *= scale;
-    const float low = first * turn.x - second * turn.y, high = second * turn.x + first * turn.y;
-    if (unit < heads * half()) {
-      q[place(unit)] = low;
-      q[place(unit) + half()] = high;
+    const float low = first * early.turn.x - second * early.turn.y,
+                high = second * early.turn.x + first * early.turn.y;
+    if (early.is_query) {
+      q[early.place] = low;
+      q[early.place + half()] = high;
       return;
     }
-    unit -= heads * half();
-    const bool is_key = unit < kv_heads * half();
-    if (!is_key) unit -= kv_heads * half();
-    __nv_bfloat16* const to = (is_key ? k : v) +
+    __nv_bfloat16* const to = (early.is_key ? k : v) +
                               static_cast<unsigned long long>(position) * kv_heads * width +
-                              place(unit);
-    to[0] = __float2bfloat16(is_key ? low : first);
-    to[half()] = __float2bfloat16(is_key ? high : second);
+                              early.place;
+    to[0] = __float2bfloat16(early.is_key ? low : first);
+    to[half()] = __float2bfloat16(early.is_key ? high : second);
   }
 };
 
@@ -137,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const int* position, const float2* rope, float* x, float* q, __nv_bfloat16* k,
             __nv_bfloat16* v, unsigned columns, unsigned heads, unsigned kv_heads, unsigned width,
             bool first_layer, float epsilon, unsigned stages) {
-  __shared__ float partial[kWarps];
+  __shared__ __align__(16) float partial[kWarps];
   Projection work{wq,
                   wk,
                   wv,
@@ -170,12 +181,10 @@ struct GateUp : Alternating {
       : Alternating(rows), x(x), active(active), norm(norm) {}
 
   __device__ void ask_ahead() const {}
+  __device__ void prepare(uint4* to) const { norm.prepare(to); }
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ Nothing late(unsigned) const { return {}; }
-  __device__ void vector(uint4* to) const {
-    const auto* from = reinterpret_cast<const float4*>(x);
-    norm.apply(to, [&](unsigned i) { return from[i]; });
-  }
+  __device__ void vector(uint4* to) const { norm.apply_to(to, x); }
   __device__ void finish(unsigned unit, Nothing, Nothing, float gate, float up) const {
     const float scale = norm.scale();
     gate *= scale;
@@ -187,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     gate_up(const __nv_bfloat16* gate, const __nv_bfloat16* up, const __nv_bfloat16* norm,
             const float* x, __nv_bfloat16* active, unsigned rows, unsigned columns, float epsilon,
             unsigned stages) {
-  __shared__ float partial[kWarps];
+  __shared__ __align__(16) float partial[kWarps];
   GateUp work({gate, up, columns}, x, active, Norm(norm, columns, epsilon, partial));
   stream_pairs(work, rows, columns, stages);
 }

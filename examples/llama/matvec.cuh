@@ -101,8 +101,8 @@ struct Share {
   unsigned begin, end;  // the warp's pieces
 
   __device__ Share(unsigned units, unsigned columns)
-      : first(static_cast<unsigned long long>(blockIdx.x) * units / gridDim.x),
-        last(static_cast<unsigned long long>(blockIdx.x + 1) * units / gridDim.x),
+      : first(blockIdx.x * units / gridDim.x),
+        last((blockIdx.x + 1) * units / gridDim.x),
         row_pieces(columns / kPiece),
         pieces(2 * (last - first) * row_pieces),
         begin(threadIdx.x / kWarp * pieces / kWarps),
@@ -135,6 +135,7 @@ struct Span {
   unsigned from, to;
   __device__ float sum(const float* parts) const {
     float total = parts[from];
+#pragma unroll 1
     for (unsigned i = from + 1; i < to; ++i) total += parts[i];
     return total;
   }
@@ -147,6 +148,7 @@ struct Spans {
 // `work` has
 //   row(unit, which)     the first or second row of a pair
 //   ask_ahead()          may ask L2 for weights of later launches, before the wait
+//   prepare(to)          before the wait: may put there what vector(to) needs
 //   early(unit)          what finishing a pair needs of weights, read before the wait
 //   vector(to)           called after the wait by all threads: puts the vector there, as bf16
 //   late(unit)           what finishing a pair needs of other memory, read before the sums are
@@ -186,6 +188,7 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   };
   for (unsigned slot = 0; slot < stages; ++slot) fetch(slot);
   work.ask_ahead();
+  work.prepare(vector);
   // The parts of a pair's sums: of the warps whose pieces meet those of the row.
   const auto span_of = [&](unsigned of) {
     const unsigned from_piece = of * row_pieces, to_piece = from_piece + row_pieces;
@@ -254,53 +257,68 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
 // Root mean square norm of x. Products are linear, so they take x times the norm's weights, as
 // bf16, and only their sums are scaled: no thread waits for the mean square before the product
 // begins.
-constexpr unsigned kNormVectors = 4;  // of four elements, the most of one thread
-
 class Norm {
  public:
   __device__ Norm(const __nv_bfloat16* weight, unsigned columns, float epsilon, float* partial)
-      : partial_(partial), columns_(columns), epsilon_(epsilon) {
-#pragma unroll
-    for (unsigned k = 0; k < kNormVectors; ++k) {
-      const unsigned at = threadIdx.x + k * kThreads;
-      weights_[k] = at < columns / 4 ? reinterpret_cast<const uint2*>(weight)[at] : uint2{};
-    }
+      : weight_(weight),
+        partial_(partial),
+        columns_(columns),
+        share_(__fdividef(1.0f, static_cast<float>(columns))),
+        epsilon_(epsilon) {}
+
+  // Puts the weights where apply() will take them. A thread finds its own.
+  __device__ void prepare(uint4* to) const {
+    const auto* from = reinterpret_cast<const uint4*>(weight_);
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < columns_ / 8; i += kThreads) to[i] = from[i];
   }
 
-  // `load(i)` gives elements 4*i to 4*i + 3 of x. A barrier comes before scale().
+  // `load(i, to)` gives elements 8*i to 8*i + 7 of x. A barrier comes before scale().
   template <class Load>
   __device__ void apply(uint4* to, Load load) const {
     float squares = 0;
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < columns_ / 8; i += kThreads) {
+      float x[8];
+      load(i, x);
+      uint4 out = to[i];
+      auto* const pairs = reinterpret_cast<__nv_bfloat162*>(&out);
 #pragma unroll
-    for (unsigned k = 0; k < kNormVectors; ++k) {
-      const unsigned at = threadIdx.x + k * kThreads;
-      if (at >= columns_ / 4) continue;
-      const float4 v = load(at);
-      squares = fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, fmaf(v.w, v.w, squares))));
-      const auto* w = reinterpret_cast<const __nv_bfloat162*>(&weights_[k]);
-      const float2 low = __bfloat1622float2(w[0]), high = __bfloat1622float2(w[1]);
-      uint2 out;
-      auto* rounded = reinterpret_cast<__nv_bfloat162*>(&out);
-      rounded[0] = __floats2bfloat162_rn(v.x * low.x, v.y * low.y);
-      rounded[1] = __floats2bfloat162_rn(v.z * high.x, v.w * high.y);
-      reinterpret_cast<uint2*>(to)[at] = out;
+      for (int k = 0; k < 4; ++k) {
+        const float low = x[2 * k], high = x[2 * k + 1];
+        squares = fmaf(low, low, fmaf(high, high, squares));
+        const float2 w = __bfloat1622float2(pairs[k]);
+        pairs[k] = __floats2bfloat162_rn(low * w.x, high * w.y);
+      }
+      to[i] = out;
     }
     squares = warp_sum(squares);
     if (threadIdx.x % kWarp == 0) partial_[threadIdx.x / kWarp] = squares;
+  }
+  __device__ void apply_to(uint4* to, const float* x) const {
+    apply(to, [&](unsigned i, float(&out)[8]) {
+      const auto* from = reinterpret_cast<const float4*>(x) + 2 * i;
+      reinterpret_cast<float4*>(out)[0] = from[0];
+      reinterpret_cast<float4*>(out)[1] = from[1];
+    });
   }
 
   // What the sums are multiplied by.
   __device__ float scale() const {
     float total = 0;
 #pragma unroll
-    for (unsigned i = 0; i < kWarps; ++i) total += partial_[i];
-    return rsqrtf(total / static_cast<float>(columns_) + epsilon_);
+    for (unsigned i = 0; i < kWarps / 4; ++i) {
+      const float4 four = reinterpret_cast<const float4*>(partial_)[i];
+      total += (four.x + four.y) + (four.z + four.w);
+    }
+    return rsqrtf(total * share_ + epsilon_);
   }
 
  private:
-  uint2 weights_[kNormVectors];
+  const __nv_bfloat16* weight_;
   float* partial_;  // kWarps floats in shared memory
   unsigned columns_;
+  float share_;  // of a column in the mean
   float epsilon_;
 };
 
