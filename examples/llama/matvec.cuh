@@ -186,17 +186,15 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
       ++next_row;
     }
   };
+#pragma unroll 1
   for (unsigned slot = 0; slot < stages; ++slot) fetch(slot);
   work.ask_ahead();
   work.prepare(vector);
   // The parts of a pair's sums: of the warps whose pieces meet those of the row.
+  const auto warp_of = [&](unsigned piece) { return ((piece + 1) * kWarps - 1) / pieces; };
   const auto span_of = [&](unsigned of) {
-    const unsigned from_piece = of * row_pieces, to_piece = from_piece + row_pieces;
-    unsigned from = from_piece * kWarps / pieces;
-    while ((from + 1) * pieces / kWarps <= from_piece) ++from;
-    unsigned to = from + 1;
-    while (to * pieces / kWarps < to_piece) ++to;
-    return Span{of + from, of + to};
+    const unsigned from_piece = of * row_pieces;
+    return Span{of + warp_of(from_piece), of + warp_of(from_piece + row_pieces - 1) + 1};
   };
   const auto spans_of = [&](unsigned unit) {
     return Spans{span_of(2 * (unit - first)), span_of(2 * (unit - first) + 1)};
@@ -266,17 +264,22 @@ class Norm {
         share_(__fdividef(1.0f, static_cast<float>(columns))),
         epsilon_(epsilon) {}
 
-  // Puts the weights where apply() will take them. A thread finds its own.
+  // Copies the weights to where apply() will take them. A thread waits for its own alone.
   __device__ void prepare(uint4* to) const {
     const auto* from = reinterpret_cast<const uint4*>(weight_);
 #pragma unroll 1
-    for (unsigned i = threadIdx.x; i < columns_ / 8; i += kThreads) to[i] = from[i];
+    for (unsigned i = threadIdx.x; i < columns_ / 8; i += kThreads) {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(shared_address(to + i)),
+                   "l"(__cvta_generic_to_global(from + i))
+                   : "memory");
+    }
   }
 
   // `load(i, to)` gives elements 8*i to 8*i + 7 of x. A barrier comes before scale().
   template <class Load>
   __device__ void apply(uint4* to, Load load) const {
     float squares = 0;
+    asm volatile("cp.async.wait_all;" ::: "memory");
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < columns_ / 8; i += kThreads) {
       float x[8];
