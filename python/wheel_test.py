@@ -71,6 +71,7 @@ assert list(y) == [2.0 * i + 1.0 for i in range(n)], y[:4]
 # A process that loads Baton's library first, and Python afterwards.
 LATE_PYTHON = r"""
 #include <dlfcn.h>
+#include <stddef.h>
 int main(int count, char** values) {
   if (count != 4 || dlopen(values[1], RTLD_NOW) == NULL) return 3;
   void* python = dlopen(values[2], RTLD_NOW | RTLD_GLOBAL);
