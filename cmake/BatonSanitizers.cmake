@@ -24,9 +24,16 @@ if(BATON_SANITIZE)
     set(library)
   endif()
   if(library)
-    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${library}"
-      OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    # The sanitizer looks for what it intercepts when it is loaded, and Python has no C++ runtime before that:
+    # without one, the first exception ends the process.
+    set(preloaded)
+    foreach(name "${library}" libstdc++.so)
+      execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${name}"
+        OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+      list(APPEND preloaded "${file}")
+    endforeach()
+    list(JOIN preloaded ":" preloaded)
     # Python keeps memory to its end.
-    set(BATON_SANITIZER_PRELOAD "LD_PRELOAD=${library}" "ASAN_OPTIONS=detect_leaks=0")
+    set(BATON_SANITIZER_PRELOAD "LD_PRELOAD=${preloaded}" "ASAN_OPTIONS=detect_leaks=0")
   endif()
 endif()

@@ -7,6 +7,7 @@
 #include "compile/nvrtc/search_places.h"
 #include "core/array.h"
 #include "core/device.h"
+#include "core/extension_module.h"
 #include "core/given.h"
 #include "core/kernel.h"
 #include "core/library.h"
@@ -202,8 +203,12 @@ PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "baton._core", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};
 
 }  // namespace
-}  // namespace baton::python
 
-PyMODINIT_FUNC PyInit__core() {
-  return PyModuleDef_Init(&baton::python::definition);
+PyObject* extension_module() {
+#if defined(BATON_PYTHON_OPTIONAL)
+  if (&PyModuleDef_Init == nullptr) return nullptr;
+#endif
+  return PyModuleDef_Init(&definition);
 }
+
+}  // namespace baton::python

@@ -7,6 +7,12 @@
 #if defined(BATON_PYTHON_ABI3)
 #define Py_LIMITED_API 0x030C0000
 #endif
+// In a wheel this code lies in libbaton, which C programs and the command line load without an interpreter:
+// each symbol of Python is null there.
+#if defined(BATON_PYTHON_OPTIONAL)
+#define PyAPI_FUNC(type) __attribute__((visibility("default"), weak)) type
+#define PyAPI_DATA(type) extern __attribute__((visibility("default"), weak)) type
+#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>

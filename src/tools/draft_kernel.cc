@@ -63,8 +63,8 @@ int vector_width(std::string_view type) {
 
 std::string buffer_line(const std::string& name, const ParamFacts& param,
                         const image::ParamUse* use) {
-  const std::optional<DType> used = use != nullptr ? use->element : std::nullopt;
-  const DType dtype = param.dtype ? *param.dtype : used.value_or(DType::kF32);
+  const bool is_accessed = use != nullptr && use->element.has_value();
+  const DType dtype = param.dtype ? *param.dtype : is_accessed ? *use->element : DType::kF32;
   const std::string_view role = role_of(param, use);
   const int width = vector_width(param.type);
   std::string line =
@@ -73,7 +73,7 @@ std::string buffer_line(const std::string& name, const ParamFacts& param,
   if (role != "output") line += ", init = \"random\"";
   line += " }  # " + param.type;
   if (!param.dtype) {
-    line += used ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
+    line += is_accessed ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
   }
   return line;
 }
