@@ -68,6 +68,9 @@ struct EdgeReport {
   // For programmatic edges, with the configs of both launches' last executions. Empty after a
   // launch that never triggers: none of its blocks is left when the later launch starts.
   std::optional<EarlyRoom> room = {};
+  // Of LoadedProgram::check, on a device with programmatic dependent launch: forecasts for one run,
+  // in which the steps of each if and while count once. What may save most is first.
+  std::vector<EdgeAdvice> advice = {};
 };
 
 // A launch of a program, as a run would execute it.
