@@ -11,8 +11,8 @@ namespace baton::cli {
 namespace {
 
 // More rows than this are not read.
-constexpr std::size_t kMostRows = 8;
-constexpr std::size_t kLongestText = 300;
+constexpr std::size_t kMostAdvice = 8;
+constexpr std::size_t kLongestAdvice = 300;
 
 }  // namespace
 
@@ -20,11 +20,11 @@ void show_advice(std::vector<AdviceRow> rows, bool all, Output& output) {
   if (rows.empty()) return;
   std::ranges::stable_sort(rows, std::greater(),
                            [](const AdviceRow& row) { return row.advice.seconds; });
-  if (!all && rows.size() > kMostRows) rows.resize(kMostRows);
+  if (!all && rows.size() > kMostAdvice) rows.resize(kMostAdvice);
   Table table({{"edge"}, {"may save", Table::Align::kRight}, {"by"}});
   for (const AdviceRow& row : rows) {
     table.add(
-        {row.edge, format_duration(row.advice.seconds), printable(row.advice.text, kLongestText)});
+        {row.edge, format_duration(row.advice.seconds), printable(row.advice.text, kLongestAdvice)});
   }
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }

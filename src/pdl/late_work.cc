@@ -77,26 +77,26 @@ bool triggers_at_its_end(const Footprint& footprint) {
 }
 
 std::vector<bool> params_read_late(const Footprint& footprint, std::size_t params) {
-  std::vector<bool> late(params), early(params);
+  std::vector<bool> late(params), other(params);
   if (footprint.unseen || footprint.code == nullptr) return late;
   if (std::ranges::any_of(footprint.code->operations, is_prefetch)) return late;
   for (const AccessGroup& access : footprint.accesses) {
     if (!access.reads) continue;
+    const bool is_late = access.order == Order::kAfter;
     for (const Origin& origin : access.origins) {
-      if (origin.is_unknown && access.order != Order::kAfter) return std::vector<bool>(params);
+      if (origin.is_unknown && !is_late) return std::vector<bool>(params);
+      const bool is_gather = std::ranges::any_of(origin.sources, [](const AddressSource& source) {
+        return source.kind == SourceKind::kLoaded;
+      });
       for (const AddressSource& source : origin.sources) {
         const bool is_param =
             source.kind == SourceKind::kParam || source.kind == SourceKind::kParamWord;
         if (!is_param || source.id >= params) continue;
-        if (access.order != Order::kAfter) {
-          early[source.id] = true;
-        } else {
-          late[source.id] = true;
-        }
+        (is_late && !is_gather ? late : other)[source.id] = true;
       }
     }
   }
-  for (std::size_t i = 0; i < params; ++i) late[i] = late[i] && !early[i];
+  for (std::size_t i = 0; i < params; ++i) late[i] = late[i] && !other[i];
   return late;
 }
 

@@ -14,9 +14,10 @@ namespace baton::overlap {
 // never triggers, and where its code is not known.
 bool triggers_at_its_end(const Footprint& footprint);
 
-// By parameter: whether the kernel reads memory through it, and always after its wait. `params`:
-// the number of its parameters. None where not all that the kernel does can be seen, and for a
-// kernel that prefetches, which may have asked for that memory before.
+// By parameter: whether the kernel reads memory through it, always after its wait, and nowhere that
+// loaded values decide, such as a row of a table. `params`: the number of its parameters. None
+// where not all that the kernel does can be seen, and for a kernel that prefetches, which may have
+// asked for that memory before.
 std::vector<bool> params_read_late(const Footprint& footprint, std::size_t params);
 
 }  // namespace baton::overlap

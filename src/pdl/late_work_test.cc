@@ -47,6 +47,13 @@ TEST(LateWork, NamesParametersThatAreReadAfterTheWaitAlone) {
   EXPECT_THAT(late(kReadA + kReadB), ElementsAre(false, false, false));
 }
 
+// A row of a table, say: how much is read cannot be told.
+TEST(LateWork, LeavesOutWhatLoadedValuesDecide) {
+  const std::string gather =
+      "ld.global.u64 %d1, [%a]; add.u64 %d2, %b, %d1; ld.global.f32 %f2, [%d2];\n";
+  EXPECT_THAT(params_read_late(footprint_of(kWait + gather), 3), ElementsAre(true, false, false));
+}
+
 TEST(LateWork, SaysNothingOfAKernelThatPrefetches) {
   for (const char* prefetch : {"prefetch.global.L2 [%b];\n", "prefetch.global.L1 [%b];\n",
                                "cp.async.bulk.prefetch.L2.global [%b], 64;\n"}) {

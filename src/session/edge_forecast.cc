@@ -16,6 +16,10 @@ namespace {
 // triggers behind its loads (docs/benchmarks-pdl.md, 16,384 floats).
 constexpr double kFullLink = 1.20, kUntriggeredLink = 0.80, kTriggeredLink = 0.73;
 
+// A launch is small if its work takes less than this share of its edge: other launches may well do
+// it too, each block for itself.
+constexpr double kSmallShare = 0.1;
+
 // Below this a change is not worth a sentence.
 constexpr double kLeastForecast = 0.05;
 
@@ -60,12 +64,11 @@ class Forecaster {
                                         format_bytes(to_.late_weights))));
   }
 
-  // A launch whose work takes less time than the edge costs.
   void size() {
     if (edge_.from >= edge_.to || edge_.decision == EdgeDecision::kOtherPart) return;
     const LaunchForecast& smaller = from_.memory_time <= to_.memory_time ? from_ : to_;
     const double link = edge_.programmatic ? kTriggeredLink : kFullLink;
-    if (smaller.memory_time == 0 || smaller.memory_time >= link) return;
+    if (smaller.memory_time == 0 || smaller.memory_time >= kSmallShare * link) return;
     add(link,
         words_.small_launch(fmt::format("{} moves {}, which takes memory {:.2f} us", smaller.name,
                                         format_bytes(smaller.bytes), smaller.memory_time)));

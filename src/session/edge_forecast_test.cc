@@ -101,7 +101,7 @@ TEST(EdgeForecast, AsksForWeightsBeforeTheWait) {
   EXPECT_THAT(forecast(edge, launch("norm"), to), SizeIs(1));
 }
 
-TEST(EdgeForecast, AsksToFuseALaunchThatTakesLessThanItsEdge) {
+TEST(EdgeForecast, AsksToFuseALaunchThatIsSmallBesideItsEdge) {
   LaunchForecast from = launch("norm");
   from.bytes = 8192;
   from.memory_time = 0.002;
@@ -117,6 +117,8 @@ TEST(EdgeForecast, AsksToFuseALaunchThatTakesLessThanItsEdge) {
   back.from = 1;
   back.to = 0;
   EXPECT_THAT(forecast(back, from, launch("matvec")), IsEmpty());
+  from.memory_time = 0.08;
+  EXPECT_THAT(forecast(early(), from, launch("matvec")), IsEmpty());
   // Nothing is known of the bytes.
   from.memory_time = 0;
   EXPECT_THAT(forecast(early(), from, launch("matvec")), IsEmpty());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "session/test_program.h"
 
 namespace baton::session_test {
@@ -73,9 +75,21 @@ TEST_F(LaunchForecastsTest, IsSilentAboutEmptyGrids) {
 }
 
 TEST(LaunchForecasts, ADeviceWithoutPdlHasNone) {
-  const Device old = Device::open("sim:sm80");
-  const CheckReport report = LoadedProgram::load(program(chain("late", "late", "y")), old).check();
-  for (const EdgeReport& edge : report.edges) EXPECT_THAT(edge.advice, IsEmpty());
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "old_gpu.ptx")
+      << ".version 7.0\n.target sm_80\n.address_size 64\n"
+         ".visible .entry k(.param .u64 p0, .param .u64 p1) { ret; }\n";
+  const std::string step =
+      "[[steps]]\nlaunch = \"k\"\ngrid = [1]\nblock = [32]\nargs = [\"y\", \"z\"]\n";
+  const std::string text = buffer("y", "i32", "[8]", "scratch") +
+                           buffer("z", "i32", "[8]", "output", "zeros") +
+                           "[kernels.k]\nptx = \"old_gpu.ptx\"\n" + step + step;
+  const auto advice_on = [&](const char* device) {
+    const Program read = Program::from_text(text, "test.toml", folder);
+    return LoadedProgram::load(read, Device::open(device)).check().edges.at(0).advice;
+  };
+  EXPECT_THAT(advice_on("sim:sm80"), IsEmpty());
+  EXPECT_THAT(advice_on("sim:h200"), says("k never waits"));
 }
 
 }  // namespace
