@@ -68,8 +68,8 @@ struct EdgeReport {
   // For programmatic edges, with the configs of both launches' last executions. Empty after a
   // launch that never triggers: none of its blocks is left when the later launch starts.
   std::optional<EarlyRoom> room = {};
-  // Of LoadedProgram::check, on a device with programmatic dependent launch: forecasts for one run,
-  // in which the steps of each if and while count once. What may save most is first.
+  // Forecasts for one run, the largest first; the steps of each if and while count once.
+  // LoadedProgram::check makes them on devices with programmatic dependent launch.
   std::vector<EdgeAdvice> advice = {};
 };
 
