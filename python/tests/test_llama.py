@@ -73,3 +73,17 @@ def test_the_command_line(baton, llama, wanted):
     done = subprocess.run([sys.executable, folder / "generate.py", folder / "llama.toml", "--ids", "--count", "3",
                            "--chunk", "2", "5"], capture_output=True, text=True, check=True)
     assert done.stdout == "5" + "".join(f" {token}" for token in wanted[1][:3]) + "\n"
+
+
+class Bytes:
+    """A tokenizer whose tokens are bytes of UTF-8."""
+
+    def decode(self, tokens):
+        return bytes(tokens).decode(errors="replace")
+
+
+def test_a_character_of_several_tokens_is_shown_as_a_whole(llama):
+    words = module(llama[0] / "generate.py").Words(Bytes())
+    tokens = list("é€".encode())
+    assert [words.add([token]) for token in tokens] == ["", "é", "", "", "€"]
+    assert words.add(list(b" ab")) == " ab"
