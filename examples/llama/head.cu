@@ -59,33 +59,45 @@ struct Head : Consecutive {
 
 // The key that won becomes the next token, and the step to the next position is made.
 __device__ void take(unsigned long long key, int* tokens, int* position, int* go, int prompt,
-                     int limit, int stop) {
+                     int stop) {
   const int token = static_cast<int>(~static_cast<unsigned>(key));
   const int next = *position + 1;
   if (*go == 0) return;
   if (next >= prompt) tokens[next] = token;
   *position = next;
-  if (next >= limit || (next >= prompt && token == stop)) *go = 0;
+  *go = next >= prompt && token == stop ? 0 : *go - 1;
+}
+
+// Sets `go` to the positions that a run moves on: those of the prompt that are left, and `steps`
+// more. It is 0 if the text has ended. Without `resume` the text begins anew behind its prompt.
+extern "C" __global__ void begin(const int* tokens, int* position, int* go, int steps, int resume,
+                                 int prompt, int limit, int stop) {
+  const int at = resume ? *position : 0;
+  const bool ended = at >= prompt && tokens[at] == stop;
+  const int room = limit - at;
+  const int left = max(prompt - 1 - at, 0);
+  *position = at;
+  *go = ended || room <= 0 ? 0 : min(steps, room - left) + left;
 }
 
 // Of several ranks: `best` is that of all tokens.
 extern "C" __global__ void choose(unsigned long long* best, int* tokens, int* position, int* go,
-                                  int prompt, int limit, int stop) {
-  take(*best, tokens, position, go, prompt, limit, stop);
+                                  int prompt, int stop) {
+  take(*best, tokens, position, go, prompt, stop);
   *best = 0;
 }
 
 // Scores the `vocabulary` tokens of this rank, from `first_token` on. With one rank it also
 // chooses.
 //
-// `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen; row
-// `limit` is its last one. `go` becomes 0 behind the token `stop` or at the limit. A launch with
-// go = 0 changes nothing that counts.
+// `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen. `go`
+// counts down, and becomes 0 behind the token `stop`. A launch with go = 0 changes neither the text
+// nor the position.
 extern "C" __global__ void __launch_bounds__(kThreads)
     head(const __nv_bfloat16* w, const __nv_bfloat16* norm, const float* x, float* logits,
          int* tokens, int* position, int* go, unsigned long long* best, unsigned* ticket,
          unsigned vocabulary, unsigned columns, float epsilon, float temperature,
-         unsigned long long seed, int prompt, int limit, int stop, unsigned stages,
+         unsigned long long seed, int prompt, int stop, unsigned stages,
          unsigned first_token, unsigned ranks) {
   __shared__ __align__(16) float partial[kWarps];
   const int at = *position;
@@ -114,5 +126,5 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   __threadfence();
   *ticket = 0;
   if (ranks > 1) return;
-  take(atomicExch(best, 0ull), tokens, position, go, prompt, limit, stop);
+  take(atomicExch(best, 0ull), tokens, position, go, prompt, stop);
 }

@@ -111,10 +111,8 @@ def choose(s, logits, position):
     return numpy.argmax(logits)
 
 
-def reference(symbols, seed):
-    s = symbols
-    tokens = baton_random.random("tokens", (s["T"],), numpy.int32, seed)
-    w = weights(s)
+def decode(s, w, tokens):
+    """Writes the text behind the prompt into `tokens`. Returns its last position, and the scores there."""
     caches = [([], []) for _ in range(s["LAYERS"])]
     for position in range(s["LIMIT"]):
         logits = step(s, w, caches, tokens[position], position)
@@ -123,8 +121,22 @@ def reference(symbols, seed):
             tokens[after] = choose(s, logits, position)
             if tokens[after] == s["STOP"]:
                 break
+    return after, logits
+
+
+def continued(s, w, prompt, count):
+    """The tokens that follow a prompt: at most `count`."""
+    tokens = numpy.zeros(len(prompt) + count, numpy.int32)
+    tokens[:len(prompt)] = prompt
+    last, _ = decode(dict(s, PROMPT=len(prompt), LIMIT=len(tokens) - 1), w, tokens)
+    return tokens[len(prompt):last + 1].tolist()
+
+
+def reference(symbols, seed):
+    tokens = baton_random.random("tokens", (symbols["T"],), numpy.int32, seed)
+    last, logits = decode(symbols, weights(symbols), tokens)
     return {"tokens": tokens, "logits": logits.astype(numpy.float32),
-            "position": numpy.array([after], numpy.int32)}
+            "position": numpy.array([last], numpy.int32)}
 
 
 if __name__ == "__main__":

@@ -68,6 +68,9 @@ struct EdgeReport {
   // For programmatic edges, with the configs of both launches' last executions. Empty after a
   // launch that never triggers: none of its blocks is left when the later launch starts.
   std::optional<EarlyRoom> room = {};
+  // Forecasts for one run, the largest first; the steps of each if and while count once.
+  // LoadedProgram::check makes them on devices with programmatic dependent launch.
+  std::vector<EdgeAdvice> advice = {};
 };
 
 // A launch of a program, as a run would execute it.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "baton/export.h"
@@ -37,5 +38,11 @@ enum class EdgeCause : std::uint8_t {
 };
 // "holds", "no_wait": stable names.
 BATON_API std::string_view to_string(EdgeCause cause) noexcept;
+
+// A change that may make an edge cheaper.
+struct EdgeAdvice {
+  std::string text;    // a sentence
+  double seconds = 0;  // of a run, that it may save at most: measured, or a forecast
+};
 
 }  // namespace baton

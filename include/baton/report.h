@@ -9,6 +9,7 @@
 #include "baton/access_counts.h"
 #include "baton/attributes.h"
 #include "baton/dim3.h"
+#include "baton/edge.h"
 #include "baton/error.h"
 #include "baton/export.h"
 #include "baton/finding.h"
@@ -97,12 +98,6 @@ struct NonFiniteReport {
   std::vector<std::int64_t> index;  // of the first such element
   std::string value;                // "nan", "inf" or "-inf"
   std::int64_t count = 0;           // such elements of the buffer that the step wrote
-};
-
-// A change that may make an edge cheaper.
-struct EdgeAdvice {
-  std::string text;    // a sentence
-  double seconds = 0;  // of a run, that it may save at most
 };
 
 // The cost of the edge between two launches in a traced run. All times but the idle one are means

@@ -62,6 +62,14 @@ class ProgramBuffer:
 
 
 @dataclass(frozen=True)
+class EdgeAdvice:
+    """A change that may make an edge cheaper."""
+
+    text: str
+    seconds: float  # of a run, that it may save at most: measured, or a forecast
+
+
+@dataclass(frozen=True)
 class Edge:
     """The order between two consecutive launches: may the later one start early?
 
@@ -76,6 +84,7 @@ class Edge:
     programmatic: bool  # the later launch may overlap the earlier one
     decision: str  # a stable name
     decision_reason: str  # in words
+    advice: tuple[EdgeAdvice, ...] = ()  # forecasts for one run; what may save most is first
 
 
 @dataclass(frozen=True)
@@ -238,14 +247,6 @@ class ScheduleRun:
     schedule: str
     difference: ScheduleDifference | None  # None: each bit of each output is the same
     findings: list[Finding]
-
-
-@dataclass(frozen=True)
-class EdgeAdvice:
-    """A change that may make an edge cheaper."""
-
-    text: str
-    seconds: float  # of a run, that it may save at most
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,7 @@ Ref traced_of(const std::optional<TraceReport>& traced) {
                                     to_python(edge.early), to_python(edge.overlap_seconds),
                                     to_python(edge.gap_seconds), to_python(edge.wait_seconds),
                                     to_python(edge.tail_seconds), to_python(edge.idle_sm_seconds),
-                                    tuple_of(edge.advice, [](const EdgeAdvice& advice) {
-                                      return call_python("_values", "EdgeAdvice",
-                                                         to_python(advice.text),
-                                                         to_python(advice.seconds));
-                                    }));
+                                    advice_of(edge.advice));
                }),
       traced->costliest ? to_python(std::uint64_t{*traced->costliest}) : none(),
       to_python(traced->seconds), to_python(std::uint64_t{traced->multiprocessors}),

@@ -38,7 +38,8 @@ Ref edge_of(const EdgeReport& edge) {
   return call_python("_values", "Edge", to_python(edge.from), to_python(edge.to),
                      to_python(to_string(edge.verdict)), to_python(to_string(edge.cause)),
                      to_python(edge.reason), to_python(edge.programmatic),
-                     to_python(to_string(edge.decision)), to_python(edge.decision_reason));
+                     to_python(to_string(edge.decision)), to_python(edge.decision_reason),
+                     advice_of(edge.advice));
 }
 
 Ref launch_of(const LaunchReport& launch) {
@@ -161,6 +162,12 @@ Ref part_of(const SmPartReport& part) {
   return call_python(
       "_values", "SmPart", to_python(part.asked), to_python(part.given),
       tuple_of(part.launches, [](std::uint32_t number) { return to_python(number); }));
+}
+
+Ref advice_of(const std::vector<EdgeAdvice>& advice) {
+  return tuple_of(advice, [](const EdgeAdvice& each) {
+    return call_python("_values", "EdgeAdvice", to_python(each.text), to_python(each.seconds));
+  });
 }
 
 Ref check_report_of(const CheckReport& report) {

@@ -51,6 +51,7 @@ Ref shape_tuple(const std::vector<std::int64_t>& shape);
 
 Ref findings_of(const std::vector<FindingReport>& findings);
 Ref parameter_of(const ParamFacts& param);
+Ref advice_of(const std::vector<EdgeAdvice>& advice);
 Ref check_report_of(const CheckReport& report);
 Ref part_of(const SmPartReport& part);
 

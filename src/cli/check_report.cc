@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/advice_table.h"
 #include "cli/attribute_format.h"
 #include "cli/counted.h"
 #include "cli/format.h"
@@ -293,6 +294,23 @@ void show_edges(const std::vector<EdgeReport>& edges, bool verbose, Output& outp
 
 }  // namespace
 
+void show_forecasts(const std::vector<EdgeReport>& edges, bool all, Output& output) {
+  std::vector<AdviceRow> rows;
+  Json& json = output.result()["edges"];
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const EdgeReport& edge = edges[i];
+    json[i]["advice"] = cli::json_of(edge.advice);
+    for (const EdgeAdvice& advice : edge.advice) {
+      rows.push_back({fmt::format("{} -> {}", edge.from, edge.to), advice});
+    }
+  }
+  if (rows.empty()) return;
+  show_advice(std::move(rows), all, output);
+  output.line(
+      "forecasts for a run, by the bytes of buffers and the cost of edges on an H200; baton run "
+      "--trace measures");
+}
+
 void show_image(const FoundImage& found, const Device& device, Output& output) {
   const Image& image = found.image;
   const ImageFacts facts = read_facts(image);
@@ -381,6 +399,7 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   add_edges(report.edges, output);
   show_edges(report.edges, verbose, output);
   show_room(report, output);
+  show_forecasts(report.edges, verbose, output);
   show_parallels(report.parallels, output);
   show_parts(report, output);
   if (!report.objection) {

@@ -21,4 +21,8 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
 // Edges as "edges" in the JSON object, with their verdicts and what is done with them.
 void add_edges(const std::vector<EdgeReport>& edges, Output& output);
 
+// What may make edges cheaper, also in the JSON objects of `add_edges`. `all`: not only what may
+// save most.
+void show_forecasts(const std::vector<EdgeReport>& edges, bool all, Output& output);
+
 }  // namespace baton::cli

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "cli/advice_table.h"
 #include "cli/format.h"
 #include "cli/or_null.h"
 #include "cli/table.h"
@@ -20,20 +21,19 @@ using KernelModule = Executable::KernelModule;
 
 // More rows than this are not read.
 constexpr std::size_t kMostEdges = 30;
-constexpr std::size_t kMostAdvice = 8;
-constexpr std::size_t kLongestAdvice = 300;
+constexpr std::size_t kLongestRemark = 300;
 
 double share_of(const TracedEdge& edge, const TraceReport& traced) {
   return traced.idle_sm_seconds > 0 ? edge.idle_sm_seconds / traced.idle_sm_seconds : 0;
 }
 
+std::string name_of(const TracedEdge& edge) {
+  return fmt::format("{} -> {}", printable(edge.from_kernel), printable(edge.to_kernel));
+}
+
 TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& modules) {
   TraceJson edges = TraceJson::array(), kernels = TraceJson::array();
   for (const TracedEdge& edge : traced.edges) {
-    TraceJson advice = TraceJson::array();
-    for (const EdgeAdvice& each : edge.advice) {
-      advice.push_back({{"text", each.text}, {"seconds", each.seconds}});
-    }
     edges.push_back({{"from", edge.from},
                      {"to", edge.to},
                      {"from_kernel", edge.from_kernel},
@@ -45,7 +45,7 @@ TraceJson json_of(const TraceReport& traced, const std::vector<KernelModule>& mo
                      {"wait_seconds", edge.wait_seconds},
                      {"tail_seconds", edge.tail_seconds},
                      {"idle_sm_seconds", edge.idle_sm_seconds},
-                     {"advice", advice}});
+                     {"advice", cli::json_of(edge.advice)}});
   }
   for (const KernelModule& module : modules) {
     for (const KernelTrace& kernel : module.traces) {
@@ -89,8 +89,7 @@ void show_edges(const TraceReport& traced, Output& output) {
                {"of all", kRight}});
   for (const std::size_t k : order) {
     const TracedEdge& edge = traced.edges[k];
-    table.add({fmt::format("{} -> {}", printable(edge.from_kernel), printable(edge.to_kernel)),
-               std::to_string(edge.executions), std::to_string(edge.early),
+    table.add({name_of(edge), std::to_string(edge.executions), std::to_string(edge.early),
                format_duration(edge.overlap_seconds), format_duration(edge.gap_seconds),
                format_duration(edge.wait_seconds), format_duration(edge.tail_seconds),
                format_duration(edge.idle_sm_seconds),
@@ -102,28 +101,12 @@ void show_edges(const TraceReport& traced, Output& output) {
   }
 }
 
-// What may save most, of all edges.
-void show_advice(const TraceReport& traced, Output& output) {
-  struct Row {
-    const TracedEdge* edge;
-    const EdgeAdvice* advice;
-  };
-  std::vector<Row> rows;
+std::vector<AdviceRow> advice_of(const TraceReport& traced) {
+  std::vector<AdviceRow> rows;
   for (const TracedEdge& edge : traced.edges) {
-    for (const EdgeAdvice& advice : edge.advice) rows.push_back({&edge, &advice});
+    for (const EdgeAdvice& advice : edge.advice) rows.push_back({name_of(edge), advice});
   }
-  if (rows.empty()) return;
-  std::ranges::stable_sort(rows, std::greater(),
-                           [](const Row& row) { return row.advice->seconds; });
-  if (rows.size() > kMostAdvice) rows.resize(kMostAdvice);
-  using enum Table::Align;
-  Table table({{"edge"}, {"may save", kRight}, {"by"}});
-  for (const Row& row : rows) {
-    table.add(
-        {fmt::format("{} -> {}", printable(row.edge->from_kernel), printable(row.edge->to_kernel)),
-         format_duration(row.advice->seconds), printable(row.advice->text, kLongestAdvice)});
-  }
-  output.text(fmt::format("\n{}", table.format(output.terminal())));
+  return rows;
 }
 
 }  // namespace
@@ -142,11 +125,10 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
   }
   if (traced.costliest) {
     const TracedEdge& edge = traced.edges[*traced.costliest];
-    output.line("the edge that costs most is {} -> {}: {} of idle SM time, {:.0f} % of all",
-                printable(edge.from_kernel), printable(edge.to_kernel),
-                format_duration(edge.idle_sm_seconds), 100 * share_of(edge, traced));
+    output.line("the edge that costs most is {}: {} of idle SM time, {:.0f} % of all",
+                name_of(edge), format_duration(edge.idle_sm_seconds), 100 * share_of(edge, traced));
   }
-  show_advice(traced, output);
+  show_advice(advice_of(traced), false, output);
   for (const KernelModule& module : modules) {
     for (const KernelTrace& kernel : module.traces) {
       if (!kernel.registers || !kernel.registers_before) continue;
@@ -159,7 +141,7 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
     output.line("times of the simulated GPU count instructions, and say nothing about a GPU");
   }
   for (const std::string& remark : traced.remarks)
-    output.line("{}", printable(remark, kLongestAdvice));
+    output.line("{}", printable(remark, kLongestRemark));
 }
 
 }  // namespace baton::cli

@@ -3,6 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/bundle.h"
+#include "baton/loaded_program.h"
+#include "baton/tune_choices.h"
+#include "cli/check_report.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "cli/run_report.h"
@@ -33,6 +36,17 @@ TuneOptions tune_options(const TuneCommand& command, const Program& program, Out
   return options;
 }
 
+// What may help beyond what a search tries, of the program as it was found best.
+void show_what_is_left(const tools::ProgramFile& named, const Device& device,
+                       const Bindings& bindings, const TuneChoices& choices, Output& output) {
+  const LoadedProgram best =
+      named.bundle ? LoadedProgram::load(*named.bundle, device, choices)
+                   : LoadedProgram::load(with_choices(named.program, choices), device);
+  const std::vector<EdgeReport> edges = best.check(bindings).edges;
+  add_edges(edges, output);
+  show_forecasts(edges, false, output);
+}
+
 }  // namespace
 
 void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& interrupt) {
@@ -41,6 +55,7 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
     output.result()[value] = nullptr;
   }
   output.result()["trials"] = nlohmann::ordered_json::array();
+  output.result()["edges"] = nlohmann::ordered_json::array();
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
   tools::require_one_rank(named.program, "baton tune");
   if (command.output) {
@@ -59,6 +74,7 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
   const TuneReport report =
       named.bundle ? tune(*named.bundle, device, options) : tune(named.program, device, options);
   show_search(report, output);
+  show_what_is_left(named, device, options.bindings, report.record.variant.choices, output);
   if (!command.output) return;
   output.progress("build the bundle");
   BundleOptions bundle;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
-#include <tuple>
+
+#include "bind/passed_bytes.h"
 
 namespace baton::play {
 namespace {
@@ -108,27 +108,10 @@ void RunLog::note(const bind::RunStep& at, const bind::TapeLaunch& launch,
   const auto attributes = config.attributes.all();
   step.attributes.assign(attributes.begin(), attributes.end());
   if (!step.bytes_counted) {
-    step.bytes += bytes_passed(*at.step, *launch.site->launch, slots) * times;
+    const std::vector<std::uint64_t> passed =
+        bind::passed_bytes(*at.step, *launch.site->launch, slots, buffers_);
+    step.bytes += std::accumulate(passed.begin(), passed.end(), std::uint64_t{0}) * times;
   }
-}
-
-// Counts each buffer's bytes once, however often they are passed.
-std::uint64_t RunLog::bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
-                                   std::span<const std::int64_t> slots) const {
-  std::vector<std::uint64_t> of_buffer(launch.buffers.size());
-  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> seen;
-  const auto count = [&](const bind::ArgumentPart& part) {
-    if (!part.buffer()) return;
-    const auto [first, last] = part.span(slots, bind::index_slot(step), buffers_);
-    if (!seen.emplace(*part.buffer(), first, last).second) return;
-    const auto found = std::find(launch.buffers.begin(), launch.buffers.end(), *part.buffer());
-    std::uint64_t& sum = of_buffer[static_cast<std::size_t>(found - launch.buffers.begin())];
-    sum = std::min(sum + last - first, buffers_[*part.buffer()].bytes);
-  };
-  for (const bind::PlannedArgument& arg : launch.args) {
-    for (const bind::PlannedArgument::Part& part : arg.parts()) count(part.value);
-  }
-  return std::accumulate(of_buffer.begin(), of_buffer.end(), std::uint64_t{0});
 }
 
 void RunLog::recount() {

@@ -84,9 +84,6 @@ class RunLog {
     report_.steps[at.row].bytes += bytes_moved(move, buffers_) * times;
   }
   void begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots, std::uint64_t times);
-  // An estimate of the bytes that the launch reads and writes: what it is passed of each buffer.
-  std::uint64_t bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
-                             std::span<const std::int64_t> slots) const;
   void add_row(std::uint32_t row, const bind::PlannedStep& step, std::string indexes);
 
   RunReport& report_;

@@ -9,6 +9,7 @@
 #include "bundle/definitions.h"
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
+#include "session/launch_forecasts.h"
 
 namespace baton {
 namespace {
@@ -211,6 +212,13 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
     LaunchConfig::StreamRef nowhere;
     nowhere.part_sms = launch.config->stream.part_sms;
     launch.config->stream = nowhere;
+  }
+  if (has_pdl()) {
+    std::vector<const bind::PlannedStep*> steps;
+    collect_launches(plan.steps, steps);
+    std::vector<std::int64_t> slots = bound.slots();
+    slots.resize(plan.slots);  // first iterations
+    add_forecasts(device, steps, slots, bound.buffers, footprints_, result);
   }
   result.parts = part_reports(resolved.parts, resolved.bound.tape, plan.launches);
   return result;

@@ -232,6 +232,11 @@ class Check(Case):
         self.assertEqual(first["headroom"]["cooperative_blocks"],
                          first["limits"]["max_cooperative_blocks"] - 8)
         self.assertEqual(second["attributes"], {"pdl": True})
+        advice = json["edges"][0].pop("advice")
+        self.assertEqual([each["text"] for each in advice], [
+            "clusters moves 64 B, which takes memory 0.00 us: fuse clusters and after",
+            "clusters never triggers: give it a trigger behind its loads (--rewrite loads)"])
+        self.assertGreater(advice[0]["seconds"], advice[1]["seconds"])
         self.assertEqual(json["edges"], [{
             "from": 0, "to": 1, "verdict": "proven", "cause": "holds",
             "reason": "after waits before it touches what an earlier launch touches",
@@ -245,6 +250,15 @@ class Check(Case):
         table = self.baton("run", "p.toml").out
         self.assertIn("cooperative, cluster 2", table)
         self.assertIn("pdl", table)
+
+    def test_what_may_save_most_comes_first(self):
+        steps = PROGRAM[PROGRAM.index("[[steps]]"):]
+        self.write("many.toml", PROGRAM + 5 * steps)
+        rows = [len(self.baton("check", "many.toml", *more).out.partition("may save")[2]
+                    .partition("forecasts for a run")[0].strip().splitlines()) - 1 for more in ((), ("--verbose",))]
+        json = self.baton("check", "many.toml", "--json").json()
+        self.assertEqual(rows, [8, sum(len(edge["advice"]) for edge in json["edges"])])
+        self.assertGreater(rows[1], 8)
 
     def test_symbols_and_the_device_decide(self):
         self.check(self.baton("check", "p.toml"), 0)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Every example against its NumPy reference: examples_test.py EXAMPLE..., or all of them."""
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
+import tomllib
 
 import numpy
 
@@ -28,6 +30,14 @@ OUTPUTS = {
     "data_parallel": ("w", ["B=1 K=1 H=1 STEPS=2", "B=7 K=5 H=3"]),
     "decode_until": ("tokens", ["END=104", "T=9", "K=7 V=33 T=5 END=24"]),
 }
+
+
+def load_reference(name):
+    """The module reference.py of an example."""
+    spec = importlib.util.spec_from_file_location(f"{name}_reference", EXAMPLES / name / "reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Examples(Case):
@@ -75,6 +85,24 @@ for _name in OUTPUTS:
     add_tests(_name)
 
 
+class SavedStates(Case):
+    def test_llama_goes_on_in_another_process(self):
+        symbols = ["T=16", "LIMIT=5", "PROMPT=2"]
+        Examples.reference(self, "llama", symbols)
+        options = [part for symbol in symbols for part in ("--set", symbol)]
+        states = ("tokens", "position", "k_cache", "v_cache")
+
+        def run(*more):
+            result = self.baton("run", EXAMPLES / "llama" / "llama.toml", "--json", *options, *more)
+            self.check(result, 0)
+            self.assertEqual(result.json()["findings"], [])
+
+        run("--set", "STEPS=2", *(part for name in states for part in ("--output", f"{name}={name}_2.npy")))
+        self.assertEqual(numpy.load(self.folder / "position_2.npy").tolist(), [3])
+        run("--set", "RESUME=1", "--expect", "tokens=tokens.npy", "--expect", "position=position.npy",
+            *(part for name in states for part in ("--input", f"{name}={name}_2.npy")))
+
+
 class CppExamples(Case):
     """The C++ variants, where they were built: BATON_EXAMPLES is their folder."""
 
@@ -118,8 +146,7 @@ class Engines(Case):
         result = subprocess.run([os.path.join(folder, name), bundle.name, str(self.COUNT)],
                                 cwd=bundle.parent, check=True, capture_output=True, text=True,
                                 env=environment)
-        sys.path.insert(0, str(EXAMPLES / "decode_loop"))
-        import reference
+        reference = load_reference("decode_loop")
         symbols = {"K": 64, "V": 256, "T": 128, "STEPS": self.COUNT}
         want = [reference.decode(symbols, 0, first) for first in range(3)]
         got = [[int(token) for token in line.split()] for line in result.stdout.splitlines()]
@@ -130,6 +157,51 @@ class Engines(Case):
 
     def test_c(self):
         self.run_engine("engine_c")
+
+
+class Generators(Case):
+    """generate.cc of llama, where it was built: texts that grow at once, a chunk of tokens at a time."""
+
+    PROMPTS = ([79, 38, 14], [5], [3, 9])
+    COUNT, CHUNK = 5, 2
+
+    def run_generate(self, *arguments, status=0):
+        folder = os.environ.get("BATON_EXAMPLES")
+        if not folder or not os.path.exists(os.path.join(folder, "generate")):
+            self.skipTest("generate was not built")
+        environment = dict(os.environ, BATON_CACHE_DIR=self._cache.name)
+        environment.setdefault("BATON_DEVICE", DEVICE)
+        result = subprocess.run([os.path.join(folder, "generate"), *map(str, arguments)],
+                                cwd=self.folder, capture_output=True, text=True, env=environment,
+                                check=False)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def test_streams_three_texts(self):
+        path = EXAMPLES / "llama"
+        prompts = [" ".join(map(str, prompt)) for prompt in self.PROMPTS]
+        lines = self.run_generate(path / "llama.toml", self.COUNT, self.CHUNK,
+                                  *prompts).stdout.splitlines()
+        pieces = [[] for _ in prompts]
+        for line in lines:
+            number, _, tokens = line.partition(":")
+            pieces[int(number)].append([int(token) for token in tokens.split()])
+
+        reference = load_reference("llama")
+        with open(path / "llama.toml", "rb") as file:
+            symbols = tomllib.load(file)["symbols"]
+        weights = reference.weights(symbols)
+        for prompt, got in zip(self.PROMPTS, pieces):
+            self.assertEqual([len(piece) for piece in got], [2, 2, 1])
+            self.assertEqual(sum(got, []), reference.continued(symbols, weights, prompt, self.COUNT))
+
+    def test_bad_arguments(self):
+        program = EXAMPLES / "llama" / "llama.toml"
+        self.run_generate(program, 5, 2, status=2)
+        self.run_generate(program, 5, 2, "3 x", status=2)
+        self.run_generate(program, 0, 2, "3", status=2)
+        result = self.run_generate(program, 64, 2, "3", status=2)
+        self.assertIn("the cache has room", result.stderr)
 
 
 class EveryExample(Case):

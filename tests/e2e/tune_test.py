@@ -38,6 +38,15 @@ class Tune(Case):
         for part in ("untuned", "varied", "result"):
             self.assertIn(part, text.out)
 
+    def test_advice_beyond_the_search(self):
+        self.write("p.toml", PROGRAM + launch("twice", [2], ["B"], ["x", "y", "N"]) + "[tune]\nB = [64]\n")
+        edges = self.tune()["edges"]
+        self.assertEqual([(edge["from"], edge["to"]) for edge in edges], [(0, 1)])
+        self.assertTrue(any("fuse twice and twice" in each["text"] for each in edges[0]["advice"]), edges)
+        text = self.baton("tune", "p.toml", "--budget", "5").out
+        self.assertIn("may save", text)
+        self.assertGreater(text.index("may save"), text.index("result"))
+
     @unittest.skipIf(ON_GPU, "a GPU's times decide")
     def test_runs_use_it(self):
         self.assertEqual(self.tune()["tuned"]["parameters"], {"B": 64})
