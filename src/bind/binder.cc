@@ -330,9 +330,9 @@ class Binder {
 
   void show(const PlannedCollective& collective, const PlannedCollective::Values& values,
             const PlannedStep& step) {
-    const CollectiveBytes bytes = bytes_of(collective, values);
-    if (bytes.read != 0) observer_.access(step, collective.from, values.from, bytes.read, false);
-    if (bytes.written != 0) observer_.access(step, collective.to, values.to, bytes.written, true);
+    for_each_access(collective, values, [&](const BufferAccess& access) {
+      observer_.access(step, access.buffer, access.offset, access.bytes, access.writes);
+    });
   }
 
   template <typename Move>
@@ -344,6 +344,7 @@ class Binder {
     if (collective.facts().moves || collective.facts().writes) {
       result_.written[collective.to] = true;
     }
+    if (const auto& norm = collective.epilogue.norm) result_.written[norm->to.buffer] = true;
   }
 
   // Packs the arguments of one execution; `kept`: those that vary into memory of its own.

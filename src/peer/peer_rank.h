@@ -15,6 +15,8 @@
 #include "baton/launch_plan.h"
 #include "baton/module.h"
 #include "baton/world.h"
+#include "peer/epilogue.h"
+#include "peer/own_launch.h"
 
 namespace baton::peer {
 
@@ -27,6 +29,7 @@ struct AllReduce {
   std::uint64_t count = 0;  // elements, more than 0
   DType dtype = DType::kF32;
   ReduceOp op = ReduceOp::kSum;
+  Epilogue epilogue = {};  // of `to`
 };
 
 // How often elements pass between ranks: each rank reduces all of them, or one part and sends that
@@ -55,15 +58,7 @@ class PeerRank {
   static bool takes(DType dtype);
   Shots shots_of(const AllReduce& step) const;
 
-  // The kernel's launch of a step, and the addresses of its arguments, which hold until the next
-  // call.
-  struct Launch {
-    LaunchPlan* plan = nullptr;
-    void* const* arguments = nullptr;
-  };
-  Launch launch_of(const AllReduce& step, Shots shots);
-  // Enqueues it. On a stream that is captured it becomes a node.
-  void enqueue(const AllReduce& step, Shots shots, const Stream& stream);
+  OwnLaunch launch_of(const AllReduce& step, Shots shots);
 
   // Ends kernels that wait for others, from now on. Thread-safe.
   void abort() noexcept;

@@ -96,9 +96,9 @@ std::set<std::string> run(const Case& c, const Schedule& schedule, std::string_v
         const std::vector<Memory>& results = c.is_in_place ? from : to;
         for (int turn = 0; turn < c.turns; ++turn) {
           const auto k = static_cast<std::size_t>(turn);
-          peer->enqueue({from[k].address() + c.offset, results[k].address() + c.offset, c.count,
-                         c.dtype, c.op},
-                        c.shots, stream);
+          const AllReduce step = {from[k].address() + c.offset, results[k].address() + c.offset,
+                                  c.count, c.dtype, c.op};
+          enqueue(peer->launch_of(step, c.shots), stream);
         }
         stream.synchronize();
         for (int turn = 0; turn < c.turns; ++turn) {
@@ -215,6 +215,10 @@ TEST(PeerRank, BugsInTheKernelAreFound) {
   }
 }
 
+AllReduce all_of(const Memory& memory) {
+  return {memory.address(), memory.address(), memory.bytes() / 4, DType::kF32, ReduceOp::kSum};
+}
+
 // Rank 1 launches nothing.
 TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
   const auto failures = world::on_ranks(2, [&](const World& world) {
@@ -225,8 +229,7 @@ TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
       Stream stream(device);
       memory.fill(0, 4, 1024, 0, stream);
       for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
-        peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
-                      shots, stream);
+        enqueue(peer->launch_of(all_of(memory), shots), stream);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       EXPECT_EQ(device.driver().cuStreamQuery(stream.native()), CUDA_ERROR_NOT_READY);
@@ -250,8 +253,7 @@ TEST(PeerRank, TheFailureOfARankEndsKernelsOfTheOthers) {
     Memory memory(device, 4096);
     Stream stream(device);
     memory.fill(0, 4, 1024, 0, stream);
-    peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
-                  Shots::kOne, stream);
+    enqueue(peer->launch_of(all_of(memory), Shots::kOne), stream);
     stream.synchronize();
     EXPECT_THROW(world.check(), Error);
   });

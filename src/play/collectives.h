@@ -10,6 +10,7 @@
 #include "baton/buffer.h"
 #include "baton/world.h"
 #include "bind/tape.h"
+#include "peer/finish.h"
 #include "peer/peer_rank.h"
 #include "play/nccl_steps.h"
 #include "world/frame.h"
@@ -21,7 +22,8 @@ class TapeGraph;
 // How collectives of a tape are executed: by NCCL, or by kernels between peers, where the ranks
 // have chosen that. Otherwise, on any device: a copy to page-locked memory, a host function that
 // exchanges the contents with the other ranks, and a copy back, in the order of the stream or as
-// nodes of a graph. One thread at a time.
+// nodes of a graph. An epilogue is a part of a kernel between peers, else a kernel of its own
+// behind the exchange. One thread at a time.
 //
 // The host function waits for other ranks on the driver's thread. An error there ends the run of
 // all ranks: the function returns, and the thread that waits for the run throws the failure.
@@ -35,6 +37,11 @@ class Collectives {
   // why there is no NCCL, for messages.
   void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
               std::shared_ptr<peer::PeerRank> peer, std::string why_host);
+  // Before the first step of a program in which something else than peers executes an all_reduce
+  // with an epilogue.
+  void take_epilogues(std::shared_ptr<peer::Finish> finish) { finish_ = std::move(finish); }
+  bool has_epilogues() const { return finish_ != nullptr; }
+  bool by_peers() const { return peer_ != nullptr; }
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Whether kernels wait for other ranks.
@@ -79,6 +86,11 @@ class Collectives {
   struct Exchange;
   using Staging = std::shared_ptr<const PinnedMemory>;
 
+  // Without the epilogue, of several ranks.
+  void exchange(const bind::PlannedStep& at, const bind::TapeCollective& step,
+                const bind::BufferTable& buffers, const Stream& stream);
+  void add_exchange(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
+                    const bind::BufferTable& buffers);
   std::unique_ptr<Exchange> exchange_of(const bind::PlannedStep& at,
                                         const bind::TapeCollective& step);
   Staging staging_for(const bind::PlannedStep& at, std::uint64_t bytes);
@@ -89,6 +101,7 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::shared_ptr<peer::PeerRank> peer_;
+  std::shared_ptr<peer::Finish> finish_;
   std::string why_host_;
   // By step, the largest last.
   std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;
