@@ -182,21 +182,21 @@ INSTANTIATE_TEST_SUITE_P(
         BadWorld{"buffer = \"n\"", "buffer = \"n\", add = \"n\"", "11:1",
                  "add of the all_reduce of n needs f32, f16 or bf16, and n is i32"},
         BadWorld{
-            "add = \"x\"", "add = \"n\"", "14:47",
+            "add = \"x\"", "add = \"n\"", "14:49",
             "add of the all_reduce of y: n is i32 and y is bf16; an epilogue does not convert"},
-        BadWorld{"add = \"x\"", "add = \"xs\"", "14:47", "unknown buffer \"xs\""},
-        BadWorld{"add = \"x\"", "ad = \"x\"", "14:40", "did you mean \"add\"?"},
-        BadWorld{"weight = \"w + 8\"", "weight = \"n\"", "14:74",
+        BadWorld{"add = \"x\"", "add = \"xs\"", "14:49", "unknown buffer \"xs\""},
+        BadWorld{"add = \"x\"", "ad = \"x\"", "14:42", "did you mean \"add\"?"},
+        BadWorld{"weight = \"w + 8\"", "weight = \"n\"", "14:76",
                  "weight of rms_norm of the all_reduce of y: n is i32"},
-        BadWorld{"weight = \"w + 8\"", "weight = \"one\"", "14:74", "one has no dimension"},
-        BadWorld{"weight = \"w + 8\", ", "", "14:62", "lacks \"weight\""},
-        BadWorld{"weight = \"w + 8\"", "wait = \"w\"", "14:64", "did you mean \"weight\"?"},
+        BadWorld{"weight = \"w + 8\"", "weight = \"one\"", "14:76", "one has no dimension"},
+        BadWorld{"weight = \"w + 8\", ", "", "14:64", "lacks \"weight\""},
+        BadWorld{"weight = \"w + 8\"", "weigth = \"w\"", "14:66", "did you mean \"weight\"?"},
         BadWorld{"to = \"h\"", "to = \"n\"", "14:106", "to of rms_norm of the all_reduce of y"},
         BadWorld{"to = \"h\"", "to = \"w\"", "13:1", "rms_norm of the all_reduce writes w"},
         BadWorld{"epsilon = 1e-5", "epsilon = -1", "13:1", "is -1; write a number from 0"},
         BadWorld{"epsilon = 1e-5", "epsilon = nan", "13:1", "is nan; write a number from 0"},
         BadWorld{"epsilon = 1e-5", "epsilon = 1e39", "13:1", "that f32 holds"},
-        BadWorld{"epsilon = 1e-5", "epsilon = \"N\"", "14:93", "must be a number"}));
+        BadWorld{"epsilon = 1e-5", "epsilon = \"N\"", "14:94", "must be a number"}));
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadWorlds,

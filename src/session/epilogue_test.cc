@@ -13,10 +13,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-INSTANTIATE_TEST_SUITE_P(Epilogues, Executors,
-                         ::testing::Values(ExecutorKind::kStream, ExecutorKind::kGraph),
-                         executor_name);
-
 // Two layers, each with weights of its own: `y` and `x` take turns as the residual.
 std::string layers(const std::string& dtype) {
   return kWorld + buffer("y", dtype, "[3, 96]", "inout", "random") +
