@@ -313,6 +313,11 @@ class Binder {
   // A copy, a fill or a collective.
   template <typename Move>
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
+    if constexpr (std::is_same_v<Move, PlannedCollective>) {
+      const bool early =
+          move.may_overlap && before_ == Before::kLaunch && observer_.lets_next_wait();
+      result_.tape.note_start(step.leaf, early);
+    }
     pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
     show(move, values, step);

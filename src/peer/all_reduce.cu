@@ -1,5 +1,5 @@
 // All-reduce between GPUs that access each other's memory, with an epilogue; and the epilogue alone,
-// for other transports. all_reduce.ptx is this file, compiled as README.md says.
+// for other transports. all_reduce.ptx and all_reduce_90.ptx are this file, compiled as README.md says.
 
 #include "finish.cuh"
 #include "packs.cuh"
@@ -163,6 +163,7 @@ __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* fro
       are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
                epilogue, sizeof(T));
   Finisher<T> finisher(epilogue, to, is_even, kept);
+  wait_for_earlier_launches();
   unsigned* const last = reinterpret_cast<unsigned*>(ranks.memory[rank]) + blockIdx.x;
   unsigned epoch = *last;
 #pragma unroll 1
@@ -212,12 +213,19 @@ __device__ void finish(T* results, unsigned long long elements, unsigned long lo
       int shots, const unsigned* stop, const __grid_constant__ baton::peer::Epilogue epilogue) {   \
     baton::peer::all_reduce(ranks, rank, count, from, to, elements, of_block, of_round, op, shots, \
                             stop, epilogue);                                                       \
-  }                                                                                                \
-  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_finish_##name(         \
-      T* results, unsigned long long elements, unsigned long long of_block, unsigned of_round,     \
-      const __grid_constant__ baton::peer::Epilogue epilogue) {                                    \
-    baton::peer::finish(results, elements, of_block, of_round, epilogue);                          \
   }
 BATON_ALL_REDUCE(f32, float)
 BATON_ALL_REDUCE(f16, __half)
 BATON_ALL_REDUCE(bf16, __nv_bfloat16)
+
+#ifndef BATON_WAITS
+#define BATON_FINISH(name, T)                                                                  \
+  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_finish_##name(     \
+      T* results, unsigned long long elements, unsigned long long of_block, unsigned of_round, \
+      const __grid_constant__ baton::peer::Epilogue epilogue) {                                \
+    baton::peer::finish(results, elements, of_block, of_round, epilogue);                      \
+  }
+BATON_FINISH(f32, float)
+BATON_FINISH(f16, __half)
+BATON_FINISH(bf16, __nv_bfloat16)
+#endif

@@ -27,7 +27,7 @@ struct Finish::Arguments {
 
 Finish::Finish(const Device& device)
     : device_(device),
-      module_(Module::load(device, Image::from_static(kernels_ptx(), "<all-reduces>"))),
+      module_(Module::load(device, Image::from_static(kernels_ptx(false), "<all-reduces>"))),
       arguments_(std::make_unique<Arguments>()) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) plan_of(dtype);
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "baton/image.h"
+#include "chip/chip.h"
 #include "driver/driver.h"
 #include "peer/division.h"
 #include "peer/kernels.h"
@@ -142,9 +143,13 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
   rank->connect();
-  rank->module_ =
-      Module::load(device, Image::from_static(ptx.empty() ? kernels_ptx() : ptx, "<all-reduces>"));
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) rank->plan_of(dtype);
+  const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
+  rank->module_ = Module::load(
+      device, Image::from_static(ptx.empty() ? kernels_ptx(has_pdl) : ptx, "<all-reduces>"));
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    rank->plan_of(dtype, false);
+    if (has_pdl) rank->plan_of(dtype, true);
+  }
   // Kernels that a caller enqueued, and waits for by itself, must end with the run, too.
   world.communicator()->when_failed([waiting = std::weak_ptr<PeerRank>(rank)] {
     if (const std::shared_ptr<PeerRank> present = waiting.lock()) present->abort();
@@ -233,13 +238,14 @@ void PeerRank::connect() {
   arguments_->stop = reinterpret_cast<DeviceAddress>(stop_.data());
 }
 
-LaunchPlan& PeerRank::plan_of(DType dtype) {
-  const auto found = plans_.find(dtype);
+LaunchPlan& PeerRank::plan_of(DType dtype, bool early) {
+  const auto found = plans_.find({dtype, early});
   if (found != plans_.end()) return found->second;
   LaunchConfig config;
   config.grid = Dim3(1);
   config.block = Dim3(kThreads);
   config.stream = device_;
+  if (early) config.attributes.set(pdl());
   // Placeholders: each launch brings its own.
   const Kernel kernel =
       module_->kernel("baton_all_reduce_" + std::string(suffix_of(dtype).value()));
@@ -251,7 +257,8 @@ LaunchPlan& PeerRank::plan_of(DType dtype) {
       argument(a.memory), argument(a.rank),     argument(a.ranks),    argument(a.from),
       argument(a.to),     argument(a.elements), argument(a.of_block), argument(a.of_round),
       argument(a.op),     argument(a.shots),    argument(a.stop),     argument(a.epilogue)};
-  return plans_.emplace(dtype, LaunchPlan(kernel, config, arguments)).first->second;
+  return plans_.emplace(std::pair(dtype, early), LaunchPlan(kernel, config, arguments))
+      .first->second;
 }
 
 // All ranks must come to the same.
@@ -261,7 +268,7 @@ Shots PeerRank::shots_of(const AllReduce& step) const {
   return others > 1 && bytes * others > kMostOfOneShot ? Shots::kTwo : Shots::kOne;
 }
 
-OwnLaunch PeerRank::launch_of(const AllReduce& step, Shots shots) {
+OwnLaunch PeerRank::launch_of(const AllReduce& step, Shots shots, bool early) {
   const Division division =
       division_of(step.count, size_of(step.dtype), step.epilogue.row, kMostBlocks);
   Arguments& arguments = *arguments_;
@@ -273,7 +280,7 @@ OwnLaunch PeerRank::launch_of(const AllReduce& step, Shots shots) {
   arguments.op = number_of(step.op);
   arguments.shots = static_cast<int>(shots);
   arguments.epilogue = step.epilogue;
-  LaunchPlan& plan = plan_of(step.dtype);
+  LaunchPlan& plan = plan_of(step.dtype, early && device_.architecture() >= chip::kFirstWithPdl);
   plan.set_grid(Dim3(division.blocks));
   return {&plan, arguments.places.data()};
 }

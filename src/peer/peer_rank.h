@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/buffer.h"
@@ -58,7 +59,10 @@ class PeerRank {
   static bool takes(DType dtype);
   Shots shots_of(const AllReduce& step) const;
 
-  OwnLaunch launch_of(const AllReduce& step, Shots shots);
+  // `early`: right behind a launch on the stream. The kernel then starts before that is done, and
+  // touches nothing before its own wait. No effect in a graph, where edges decide, nor on a device
+  // without programmatic dependent launch.
+  OwnLaunch launch_of(const AllReduce& step, Shots shots, bool early = false);
 
   // Ends kernels that wait for others, from now on. Thread-safe.
   void abort() noexcept;
@@ -70,7 +74,7 @@ class PeerRank {
   PeerOffer own_offer() const;
   std::string share(const PeerOffer& offer, std::uint64_t* address);
   std::string open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address);
-  LaunchPlan& plan_of(DType dtype);
+  LaunchPlan& plan_of(DType dtype, bool early);
 
   // The kernel's arguments, in their order.
   struct Arguments;
@@ -84,7 +88,7 @@ class PeerRank {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Arguments> arguments_;
   std::optional<Module> module_;
-  std::map<DType, LaunchPlan> plans_;
+  std::map<std::pair<DType, bool>, LaunchPlan> plans_;  // by dtype, and whether they start early
 };
 
 }  // namespace baton::peer

@@ -32,6 +32,14 @@ __device__ inline Bytes* result_of(const Ranks& ranks, int whose, int writer) {
   return ranks.memory[whose] + slot_offset(2, static_cast<unsigned>(writer), blockIdx.x);
 }
 
+// Nothing before it may touch memory that an earlier launch writes: the launch before it may still
+// run (programmatic dependent launch).
+__device__ inline void wait_for_earlier_launches() {
+#ifdef BATON_WAITS  // for compute_90
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // A block's part of one all-reduce.
 struct Block {
   const Ranks& ranks;

@@ -26,13 +26,6 @@ std::uint64_t target_offset(const bind::PlannedCollective& step,
   return step.facts().moves ? aligned(bytes.read) : 0;
 }
 
-// All ranks of the world take part.
-bool is_for_peers(const bind::TapeCollective& step, const World& world) {
-  return step.planned->kind == CollectiveKind::kAllReduce &&
-         peer::PeerRank::takes(step.planned->dtype) &&
-         static_cast<std::uint32_t>(step.values.ranks) == world.ranks();
-}
-
 // Between ranks.
 bool moves_bytes(const bind::TapeCollective& step) {
   const bind::CollectiveBytes bytes = bind::bytes_of(*step.planned, step.values);
@@ -191,7 +184,14 @@ bool Collectives::joins(const bind::TapeCollective& step) const {
   return bind::is_message(step.planned->kind) && nccl_->takes(*step.planned, step.values);
 }
 
-void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
+// All ranks of the world take part.
+bool Collectives::by_kernel(const bind::TapeCollective& step) const {
+  return peer_ != nullptr && step.planned->kind == CollectiveKind::kAllReduce &&
+         peer::PeerRank::takes(step.planned->dtype) &&
+         static_cast<std::uint32_t>(step.values.ranks) == world_.ranks();
+}
+
+void Collectives::enqueue(const bind::RunStep& at, const bind::TapeCollective& step,
                           const bind::BufferTable& buffers, const Stream& stream) {
   const bind::PlannedCollective& planned = *step.planned;
   if (bind::is_local(planned, step.values)) {
@@ -199,11 +199,12 @@ void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollectiv
                                                  bind::bytes_of(planned, step.values).written,
                                                  step.values.from, step.values.to, stream);
   }
-  if (peer_ != nullptr && is_for_peers(step, world_)) {
+  if (by_kernel(step)) {
     const peer::AllReduce reduce = all_reduce_of(step, buffers);
-    return peer::enqueue(peer_->launch_of(reduce, peer_->shots_of(reduce)), stream);
+    return peer::enqueue(peer_->launch_of(reduce, peer_->shots_of(reduce), at.programmatic),
+                         stream);
   }
-  if (moves_bytes(step)) exchange(at, step, buffers, stream);
+  if (moves_bytes(step)) exchange(*at.step, step, buffers, stream);
   if (planned.epilogue.is_none()) return;
   peer::enqueue(finish_->launch_of(finish_of(step, buffers)), stream);
 }
@@ -235,7 +236,7 @@ void Collectives::exchange(const bind::PlannedStep& at, const bind::TapeCollecti
   if (bytes.written != 0) to.upload(staging + exchange.to, bytes.written, step.values.to, stream);
 }
 
-void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
+void Collectives::add_to(TapeGraph& graph, const bind::RunStep& at,
                          const bind::TapeCollective& step, const bind::BufferTable& buffers) {
   const bind::PlannedCollective& planned = *step.planned;
   if (bind::is_local(planned, step.values)) {
@@ -243,15 +244,15 @@ void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
                           buffers[planned.from].address() + step.values.from,
                           bind::bytes_of(planned, step.values).written);
   }
-  if (peer_ != nullptr && is_for_peers(step, world_)) {
+  if (by_kernel(step)) {
     const peer::AllReduce reduce = all_reduce_of(step, buffers);
     const auto launch = peer_->launch_of(reduce, peer_->shots_of(reduce));
-    return graph.add_own(*launch.plan, launch.arguments, peer_);
+    return graph.add_own(*launch.plan, launch.arguments, at.programmatic, peer_);
   }
-  if (moves_bytes(step)) add_exchange(graph, at, step, buffers);
+  if (moves_bytes(step)) add_exchange(graph, *at.step, step, buffers);
   if (planned.epilogue.is_none()) return;
   const auto launch = finish_->launch_of(finish_of(step, buffers));
-  graph.add_own(*launch.plan, launch.arguments, finish_);
+  graph.add_own(*launch.plan, launch.arguments, false, finish_);
 }
 
 void Collectives::add_exchange(TapeGraph& graph, const bind::PlannedStep& at,

@@ -10,6 +10,7 @@
 #include "baton/buffer.h"
 #include "baton/world.h"
 #include "bind/tape.h"
+#include "bind/tape_walk.h"
 #include "peer/finish.h"
 #include "peer/peer_rank.h"
 #include "play/nccl_steps.h"
@@ -56,11 +57,14 @@ class Collectives {
     if (peer_ != nullptr) peer_->abort();
   }
 
-  // Throws kUnsupported for a stream that is captured, and the driver's errors.
-  void enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
+  // Whether one kernel between peers executes the step, which moves bytes.
+  bool by_kernel(const bind::TapeCollective& step) const;
+  // `at`: with its edge, which is programmatic for kernels between peers alone. Throws kUnsupported
+  // for a stream that is captured, and the driver's errors.
+  void enqueue(const bind::RunStep& at, const bind::TapeCollective& step,
                const bind::BufferTable& buffers, const Stream& stream);
   // Throws kUnsupported inside of an if or a while.
-  void add_to(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
+  void add_to(TapeGraph& graph, const bind::RunStep& at, const bind::TapeCollective& step,
               const bind::BufferTable& buffers);
 
   // Drops what a run that ended early left.
@@ -108,6 +112,15 @@ class Collectives {
   // Those on streams, until they are done.
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };
+
+// Decides the edge of a step from the launch before it: that of a collective depends on what
+// executes it. Called for each step before it is sent.
+inline void decide_edge(bind::RunStep& at, const bind::TapeCollective& step,
+                        const Collectives& collectives) {
+  at.programmatic = at.as_kernel_early && collectives.by_kernel(step);
+}
+template <typename Action>
+void decide_edge(bind::RunStep&, const Action&, const Collectives&) {}
 
 // The stage that ranks compare at the step, with its text for messages.
 world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective& step,

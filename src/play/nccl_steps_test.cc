@@ -205,14 +205,14 @@ TEST(NcclEpilogue, FollowsTheReduction) {
     collectives.take_epilogues(std::make_shared<peer::Finish>(device));
     bind::PlannedCollective planned;
     planned.epilogue.add = bind::PlannedEpilogue::Place{1, {}};
-    const bind::PlannedStep at{.action = planned};
+    const bind::PlannedStep at{planned, nullptr, 0, {}, nullptr};
     bind::TapeCollective step{&std::get<bind::PlannedCollective>(at.action), {}, false};
     step.values.group = {0, 1, world.rank(), 2};
     step.values.rank = static_cast<std::int32_t>(world.rank());
     step.values.ranks = 2;
     step.values.count = 4;
     calls.clear();
-    collectives.enqueue(at, step, buffers, stream);
+    collectives.enqueue({.step = &at}, step, buffers, stream);
     float got[4] = {};
     buffers[0].memory->download(got, 16, 0, stream);
     stream.synchronize();

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "baton/schedule.h"
 #include "session/test_ranks.h"
 
 namespace baton::session_test {
@@ -111,6 +113,77 @@ TEST_P(Executors, EpiloguesKeepTheOrderOfTheSteps) {
   }));
 }
 
+// A launch that lets the all-reduce in early, and one that reads what it made. `second`: the launch
+// between the first one and the all-reduce, with its arguments.
+std::string chain(const std::string& second) {
+  const std::string blocks = "grid = [2], block = [32]";
+  return kWorld + edge_kernel("hands_over") + edge_kernel("eager") + edge_kernel("never") +
+         buffer("x", "f32", "[64]", "inout", "ones") + buffer("y", "f32", "[64]", "output") +
+         buffer("z", "f32", "[64]", "output") +
+         step("repeat = 3\nsteps = [ { launch = \"hands_over\", " + blocks +
+              ", args = [\"x\", \"y\"] }, { " + second + ", " + blocks +
+              " }, { all_reduce = { buffer = \"y\" } }, { launch = \"hands_over\", " + blocks +
+              ", args = [\"y\", \"x\"] } ]");
+}
+const std::string kEager = "launch = \"eager\", args = [\"x\", \"y\"]";
+const std::string kForced = "launch = \"never\", pdl = \"force\", args = [\"x\", \"z\"]";
+
+// Its programmatic edges in the graph, and what it makes.
+std::pair<std::uint64_t, std::string> chained(const std::string& text, const Device& device,
+                                              const World& world, CollectiveExecutor by,
+                                              ExecutorKind kind = ExecutorKind::kGraph) {
+  Bindings bindings;
+  bindings.collectives = by;
+  const Executable executable = ran(text, device, world, std::move(bindings), kind);
+  EXPECT_EQ(executable.report().findings.size(), 0u);
+  const auto& graph = executable.report().graph;
+  return {graph ? graph->programmatic_edges : 0,
+          executable.output("x").bytes + executable.output("y").bytes};
+}
+
+// A kernel between peers waits by itself, so that it may start early; what the host does may not.
+TEST(Collectives, AKernelBetweenPeersStartsEarlyAfterALaunch) {
+  const std::string text = chain(kEager);
+  const std::string forced = chain(kForced);
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    const auto host = chained(text, device, world, CollectiveExecutor::kHost);
+    const auto peer = chained(text, device, world, CollectiveExecutor::kPeer);
+    EXPECT_EQ(peer.first, host.first + 3);
+    EXPECT_TRUE(peer.second == host.second);
+    const auto stream =
+        chained(text, device, world, CollectiveExecutor::kPeer, ExecutorKind::kStream);
+    EXPECT_TRUE(stream.second == host.second);
+    // The launch before does not wait, and so does not stand for those before it.
+    const auto gap = chained(forced, device, world, CollectiveExecutor::kPeer);
+    EXPECT_EQ(gap.first, chained(forced, device, world, CollectiveExecutor::kHost).first);
+  }));
+}
+
+TEST(Collectives, EarlyStartsOfPeersHaveNoFindingUnderAnySchedule) {
+  constexpr Schedule kSchedules[] = {
+      {ScheduleKind::kSerial, 0},  {ScheduleKind::kLate, 0},   {ScheduleKind::kEarly, 0},
+      {ScheduleKind::kReverse, 0}, {ScheduleKind::kRandom, 1}, {ScheduleKind::kRandom, 2},
+  };
+  for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    expect_none(on_ranks(3, [&](const Device& device, const World& world) {
+      PrepareOptions options;
+      options.executor = kind;
+      Executable executable = Executable::prepare(program(chain(kEager)), device, options);
+      Bindings bindings = bindings_of(world);
+      bindings.collectives = CollectiveExecutor::kPeer;
+      executable.bind(std::move(bindings));
+      std::string first;
+      for (const Schedule& schedule : kSchedules) {
+        executable.run({.schedule = schedule});
+        EXPECT_EQ(executable.report().findings.size(), 0u) << to_string(schedule);
+        const std::string bytes = executable.output("x").bytes + executable.output("y").bytes;
+        if (first.empty()) first = bytes;
+        EXPECT_TRUE(bytes == first) << to_string(schedule);
+      }
+    }));
+  }
+}
+
 std::string refusal(const std::string& buffers, const std::string& keys) {
   const std::string text = kWorld + buffers + step("all_reduce = { buffer = \"y\", " + keys + " }");
   return refused(text, {}).message();
@@ -126,7 +199,8 @@ TEST(Epilogues, BadOnesAreRefused) {
   EXPECT_THAT(refusal(good, "add = \"h + 9\""), HasSubstr("of h from element 9 on"));
   EXPECT_THAT(
       refusal(good, "count = 12, rms_norm = { weight = \"w\", epsilon = 0, to = \"h\" }"),
-      HasSubstr("12 elements, which are no whole rows of 8 elements, the last dimension of w"));
+      HasSubstr(
+          "divides 12 elements into rows of 8, the last dimension of w, and some are left over"));
   EXPECT_THAT(
       refusal(good, "rms_norm = { weight = \"w + 1\", epsilon = 0, to = \"h\" }"),
       HasSubstr("weight of rms_norm of the all_reduce takes 8 elements of w from element 1"));
@@ -143,7 +217,7 @@ TEST(Epilogues, BadOnesAreRefused) {
                             buffer("w", "f32", "[0]", "weight") +
                             buffer("h", "f32", "[8]", "output");
   EXPECT_THAT(refusal(empty, "rms_norm = { weight = \"w\", epsilon = 0, to = \"h\" }"),
-              HasSubstr("8 elements, which are no whole rows of 0 elements"));
+              HasSubstr("divides 8 elements into rows of 0"));
 }
 
 // Ranks must agree on the lengths of rows, too.

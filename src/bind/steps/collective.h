@@ -34,6 +34,7 @@ struct PlannedCollective {
   std::optional<BoundExpression> rank, ranks;                          // in the group
   std::optional<BoundExpression> world_rank, stride;                   // of the group's ranks
   PlannedEpilogue epilogue;
+  bool may_overlap = true;  // PDL is not switched off
 
   const CollectiveFacts& facts() const { return facts_of(kind); }
 };

@@ -36,10 +36,11 @@ std::int64_t row_of(const BoundBuffer& weight, std::int64_t count) {
                 row, weight.definition->name, kMostOfRow);
   }
   if (count == 0 || (row != 0 && count % row == 0)) return row;
-  throw error(ErrorCode::kInvalidInput,
-              "rms_norm of the all_reduce has {} elements, which are no whole rows of {} elements, "
-              "the last dimension of {}",
-              count, row, weight.definition->name);
+  throw error(
+      ErrorCode::kInvalidInput,
+      "rms_norm of the all_reduce divides {} elements into rows of {}, the last dimension of "
+      "{}, and some are left over",
+      count, row, weight.definition->name);
 }
 
 }  // namespace
