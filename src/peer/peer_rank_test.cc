@@ -272,7 +272,9 @@ std::set<std::string> run_early(const Schedule& schedule, std::string_view ptx, 
       std::vector<float> got(kElements);
       memory.download(got.data(), memory.bytes(), 0, stream);
       stream.synchronize();
-      if (checks) EXPECT_THAT(got, ::testing::Each(3.0f * static_cast<float>(turn + 1)));
+      if (checks) {
+        EXPECT_THAT(got, ::testing::Each(3.0f * static_cast<float>(turn + 1)));
+      }
     }
     stream.synchronize();
     world.meet("the end");

@@ -57,7 +57,8 @@ peer::AllReduce all_reduce_of(const bind::TapeCollective& step, const bind::Buff
           epilogue_of(step, buffers)};
 }
 
-peer::Finish::Step finish_of(const bind::TapeCollective& step, const bind::BufferTable& buffers) {
+peer::EpilogueKernels::Step finish_of(const bind::TapeCollective& step,
+                                      const bind::BufferTable& buffers) {
   const bind::PlannedCollective& planned = *step.planned;
   return {buffers[planned.to].address() + step.values.to, step.values.count, planned.dtype,
           epilogue_of(step, buffers)};
@@ -206,7 +207,7 @@ void Collectives::enqueue(const bind::RunStep& at, const bind::TapeCollective& s
   }
   if (moves_bytes(step)) exchange(*at.step, step, buffers, stream);
   if (planned.epilogue.is_none()) return;
-  peer::enqueue(finish_->launch_of(finish_of(step, buffers)), stream);
+  peer::enqueue(epilogues_->launch_of(finish_of(step, buffers)), stream);
 }
 
 void Collectives::exchange(const bind::PlannedStep& at, const bind::TapeCollective& step,
@@ -251,8 +252,8 @@ void Collectives::add_to(TapeGraph& graph, const bind::RunStep& at,
   }
   if (moves_bytes(step)) add_exchange(graph, *at.step, step, buffers);
   if (planned.epilogue.is_none()) return;
-  const auto launch = finish_->launch_of(finish_of(step, buffers));
-  graph.add_own(*launch.plan, launch.arguments, false, finish_);
+  const auto launch = epilogues_->launch_of(finish_of(step, buffers));
+  graph.add_own(*launch.plan, launch.arguments, false, epilogues_);
 }
 
 void Collectives::add_exchange(TapeGraph& graph, const bind::PlannedStep& at,

@@ -11,7 +11,7 @@
 #include "baton/world.h"
 #include "bind/tape.h"
 #include "bind/tape_walk.h"
-#include "peer/finish.h"
+#include "peer/epilogue_kernels.h"
 #include "peer/peer_rank.h"
 #include "play/nccl_steps.h"
 #include "world/frame.h"
@@ -40,8 +40,10 @@ class Collectives {
               std::shared_ptr<peer::PeerRank> peer, std::string why_host);
   // Before the first step of a program in which something else than peers executes an all_reduce
   // with an epilogue.
-  void take_epilogues(std::shared_ptr<peer::Finish> finish) { finish_ = std::move(finish); }
-  bool has_epilogues() const { return finish_ != nullptr; }
+  void take_epilogues(std::shared_ptr<peer::EpilogueKernels> kernels) {
+    epilogues_ = std::move(kernels);
+  }
+  bool has_epilogues() const { return epilogues_ != nullptr; }
   bool by_peers() const { return peer_ != nullptr; }
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
@@ -105,7 +107,7 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::shared_ptr<peer::PeerRank> peer_;
-  std::shared_ptr<peer::Finish> finish_;
+  std::shared_ptr<peer::EpilogueKernels> epilogues_;
   std::string why_host_;
   // By step, the largest last.
   std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;

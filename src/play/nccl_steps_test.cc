@@ -202,7 +202,7 @@ TEST(NcclEpilogue, FollowsTheReduction) {
     Collectives collectives(device, world);
     collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})}, nullptr,
                        "");
-    collectives.take_epilogues(std::make_shared<peer::Finish>(device));
+    collectives.take_epilogues(std::make_shared<peer::EpilogueKernels>(device));
     bind::PlannedCollective planned;
     planned.epilogue.add = bind::PlannedEpilogue::Place{1, {}};
     const bind::PlannedStep at{planned, nullptr, 0, {}, nullptr};

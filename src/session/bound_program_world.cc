@@ -90,8 +90,8 @@ void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
 
 void BoundProgram::prepare_epilogues(const std::vector<BoundSymbol>& symbols) {
   if (collectives_->has_epilogues()) return;
-  if (!needs_finish(world_, *state_, symbols, collectives_->by_peers())) return;
-  collectives_->take_epilogues(std::make_shared<peer::Finish>(state_->device));
+  if (!needs_epilogue_kernels(world_, *state_, symbols, collectives_->by_peers())) return;
+  collectives_->take_epilogues(std::make_shared<peer::EpilogueKernels>(state_->device));
 }
 
 // Communicators and staging memory are those of the first groups.

@@ -152,8 +152,8 @@ bool has_collectives(const LoadedProgramState& state) {
   return has;
 }
 
-bool needs_finish(const World& world, const LoadedProgramState& state,
-                  const std::vector<BoundSymbol>& symbols, bool by_peers) {
+bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
+                            const std::vector<BoundSymbol>& symbols, bool by_peers) {
   if (!state.program.world()) return false;
   const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
   bool needs = false;

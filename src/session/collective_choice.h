@@ -30,8 +30,8 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
 
 // Whether something else than kernels between peers executes an all_reduce with an epilogue.
 // `by_peers`: the ranks have chosen those.
-bool needs_finish(const World& world, const LoadedProgramState& state,
-                  const std::vector<BoundSymbol>& symbols, bool by_peers);
+bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
+                            const std::vector<BoundSymbol>& symbols, bool by_peers);
 
 // "auto", "nccl", "peer", "host".
 std::string_view to_string(CollectiveExecutor executor);

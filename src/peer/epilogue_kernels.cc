@@ -1,4 +1,4 @@
-#include "peer/finish.h"
+#include "peer/epilogue_kernels.h"
 
 #include <array>
 #include <string>
@@ -16,7 +16,7 @@ constexpr std::uint32_t kMostBlocksOfFinish = 1024;
 }  // namespace
 
 // In the order of the kernel's parameters.
-struct Finish::Arguments {
+struct EpilogueKernels::Arguments {
   DeviceAddress results = 0;
   unsigned long long elements = 0, of_block = 0;
   unsigned of_round = 0;
@@ -25,15 +25,15 @@ struct Finish::Arguments {
   std::array<void*, 5> places = {&results, &elements, &of_block, &of_round, &epilogue};
 };
 
-Finish::Finish(const Device& device)
+EpilogueKernels::EpilogueKernels(const Device& device)
     : device_(device),
       module_(Module::load(device, Image::from_static(kernels_ptx(false), "<all-reduces>"))),
       arguments_(std::make_unique<Arguments>()) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) plan_of(dtype);
 }
-Finish::~Finish() = default;
+EpilogueKernels::~EpilogueKernels() = default;
 
-LaunchPlan& Finish::plan_of(DType dtype) {
+LaunchPlan& EpilogueKernels::plan_of(DType dtype) {
   const auto found = plans_.find(dtype);
   if (found != plans_.end()) return found->second;
   LaunchConfig config;
@@ -52,7 +52,7 @@ LaunchPlan& Finish::plan_of(DType dtype) {
   return plans_.emplace(dtype, LaunchPlan(kernel, config, arguments)).first->second;
 }
 
-OwnLaunch Finish::launch_of(const Step& step) {
+OwnLaunch EpilogueKernels::launch_of(const Step& step) {
   const Division division =
       division_of(step.count, size_of(step.dtype), step.epilogue.row, kMostBlocksOfFinish);
   Arguments& arguments = *arguments_;

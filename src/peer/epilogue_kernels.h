@@ -17,7 +17,7 @@ namespace baton::peer {
 // get the bits of the kernels that reduce between peers. One thread at a time.
 //
 // It must outlive its launches and the graphs that have them.
-class Finish {
+class EpilogueKernels {
  public:
   // `results`: the reduction, in place.
   struct Step {
@@ -27,10 +27,10 @@ class Finish {
     Epilogue epilogue = {};
   };
 
-  explicit Finish(const Device& device);
-  Finish(const Finish&) = delete;
-  Finish& operator=(const Finish&) = delete;
-  ~Finish();
+  explicit EpilogueKernels(const Device& device);
+  EpilogueKernels(const EpilogueKernels&) = delete;
+  EpilogueKernels& operator=(const EpilogueKernels&) = delete;
+  ~EpilogueKernels();
 
   OwnLaunch launch_of(const Step& step);
 

@@ -1,7 +1,7 @@
 // Epilogues of all-reduces: those of the kernels between peers and of the kernel behind another
 // transport give the same bits, which are near the exact values.
 
-#include "peer/finish.h"
+#include "peer/epilogue_kernels.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -138,8 +138,8 @@ class Buffers {
 // Of what the host has reduced.
 Buffers::Contents finished(const Case& c, const Device& device) {
   const Buffers buffers(device, c, reduced(c));
-  Finish finish(device);
-  enqueue(finish.launch_of({buffers.results(), c.count(), c.dtype, buffers.epilogue()}),
+  EpilogueKernels kernels(device);
+  enqueue(kernels.launch_of({buffers.results(), c.count(), c.dtype, buffers.epilogue()}),
           buffers.stream());
   return buffers.get();
 }
@@ -196,7 +196,7 @@ void expect_same_by_peers(const Case& c, const Schedule& schedule, int turns = 1
 }
 
 // Rows of a part of a pack, of many packs, and of more than a slot holds.
-TEST(Finish, IsNearTheExactValues) {
+TEST(EpilogueKernels, IsNearTheExactValues) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
     for (const std::uint64_t row : {1ull, 7ull, 128ull, 2048ull, 5000ull, 20000ull}) {
       for (const std::uint64_t offset : {0ull, 4ull}) {
@@ -211,7 +211,7 @@ TEST(Finish, IsNearTheExactValues) {
 }
 
 // Places decide which instructions load and store, and no bits.
-TEST(Finish, DoesNotDependOnPlaces) {
+TEST(EpilogueKernels, DoesNotDependOnPlaces) {
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
     for (const std::uint64_t row : {128ull, 9000ull}) {
       const Case even{.dtype = dtype, .row = row};
@@ -222,12 +222,12 @@ TEST(Finish, DoesNotDependOnPlaces) {
   }
 }
 
-TEST(Finish, OfNothingButZerosIsFinite) {
+TEST(EpilogueKernels, OfNothingButZerosIsFinite) {
   const Case c{.row = 64, .adds = false};
   const Device device = device_of(0);
   const Buffers buffers(device, c, std::string(c.bytes(), '\0'));
-  Finish finish(device);
-  enqueue(finish.launch_of({buffers.results(), c.count(), c.dtype, buffers.epilogue()}),
+  EpilogueKernels kernels(device);
+  enqueue(kernels.launch_of({buffers.results(), c.count(), c.dtype, buffers.epilogue()}),
           buffers.stream());
   const std::string normed = buffers.get().normed;
   for (std::uint64_t k = 0; k < c.count(); ++k) EXPECT_EQ(element(c.dtype, normed, k), 0);
