@@ -14,8 +14,12 @@ def reference(symbols, seed):
     x, up, down = (
         baton_random.random(name, shape, numpy.float32, seed).astype(numpy.float64)
         for name, shape in (("x", (k,)), ("up", (f, k)), ("down", (n, f))))
+    residual, norm = (baton_random.random(name, (n,), numpy.float32, seed).astype(numpy.float64)
+                      for name in ("residual", "norm"))
     hidden = up @ x
-    return {"out": (down @ (hidden / (1 + numpy.exp(-hidden)))).astype(numpy.float32)}
+    out = down @ (hidden / (1 + numpy.exp(-hidden))) + residual
+    normed = out / numpy.sqrt((out * out).mean() + 1e-5) * norm
+    return {"out": out.astype(numpy.float32), "normed": normed.astype(numpy.float32)}
 
 
 if __name__ == "__main__":

@@ -521,8 +521,15 @@ enum class CollectiveKind : std::uint8_t {
 BATON_API std::string_view to_string(CollectiveKind kind) noexcept;
 BATON_API std::string_view to_string(ReduceOp op) noexcept;
 
+// Divides each row by the root of its mean square, and multiplies it by weights.
+struct RmsNorm {
+  BufferOffset weight = {};  // one row: as many elements as the last dimension of the buffer
+  BufferOffset to = {};      // as many elements as are reduced
+  double epsilon = 0;        // added to the mean square; becomes f32
+};
+
 // A step that exchanges contents between the ranks of a group. All of these execute the same ones
-// in the same order. With one rank it is a copy, or does nothing.
+// in the same order. With one rank it is a copy, or does nothing beside its epilogue.
 struct CollectiveStep {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   BufferOffset buffer = {};
@@ -534,6 +541,11 @@ struct CollectiveStep {
   // The elements of one rank; empty: the rest of the buffer, or of `to` for kReduceScatter.
   std::optional<Expression> count = {};
   std::string group = {};  // empty: all ranks
+  // The epilogue of a kAllReduce with a sum, on each rank, of buffers in one dtype: f32, f16 or
+  // bf16. First `add` is added to the reduction, which becomes the buffer; `add` has as many
+  // elements. Then the norm of the buffer becomes `rms_norm->to`.
+  std::optional<BufferOffset> add = {};
+  std::optional<RmsNorm> rms_norm = {};
 };
 
 struct ProgramStep;

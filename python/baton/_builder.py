@@ -151,8 +151,9 @@ class ProgramBuilder:
 
     def collective(self, kind: str, **keys: Any) -> None:
         """Adds a step that exchanges contents between ranks. `kind`: all_reduce, all_gather,
-        reduce_scatter, broadcast, send or receive. `keys`: buffer, op, root, to, count, group;
-        `from_` stands for from."""
+        reduce_scatter, broadcast, send or receive. `keys`: buffer, op, root, to, count, group, and
+        add and rms_norm={"weight": "w", "epsilon": 1e-5, "to": "h"} of an all_reduce; `from_` stands
+        for from."""
         self._open[-1].append({kind: {key.rstrip("_"): value for key, value in keys.items()}})
 
     def fill(self, buffer: str, value: float | int | str) -> None:

@@ -435,6 +435,24 @@ def test_a_program_of_several_ranks_on_one(baton):
         program.bind(device=baton.target, collectives="ncll")(x=np.ones(4, np.float32))
 
 
+def test_an_epilogue_of_an_all_reduce(baton):
+    b = baton_package.ProgramBuilder("epilogue")
+    b.world()
+    y = b.buffer("y", "f32", [2, 4], role="inout")
+    x = b.buffer("x", "f32", [2, 4], role="input")
+    w = b.buffer("w", "f32", [4], role="weight", init="ones")
+    h = b.buffer("h", "f32", [2, 4], role="output")
+    b.collective("all_reduce", buffer=y, add=x, rms_norm={"weight": w, "epsilon": 1e-5, "to": h})
+    given = np.arange(8, dtype=np.float32).reshape(2, 4)
+    out = b.build().bind(device=baton.target)(y=given.copy(), x=np.ones((2, 4), np.float32))
+    want = given + 1
+    assert np.array_equal(out["y"], want)
+    assert np.allclose(out["h"], want / np.sqrt((want * want).mean(1, keepdims=True) + 1e-5))
+    with pytest.raises(baton_package.Error, match='belongs to an all_reduce with op = "sum"'):
+        b.collective("all_reduce", buffer=y, op="max", add=x)
+        b.build()
+
+
 def test_groups_of_ranks(baton):
     b = baton_package.ProgramBuilder("grid")
     b.symbol("PP", 1)

@@ -313,6 +313,11 @@ class Binder {
   // A copy, a fill or a collective.
   template <typename Move>
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
+    if constexpr (std::is_same_v<Move, PlannedCollective>) {
+      const bool early =
+          move.may_overlap && before_ == Before::kLaunch && observer_.lets_next_wait();
+      result_.tape.note_start(step.leaf, early);
+    }
     pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
     show(move, values, step);
@@ -330,9 +335,9 @@ class Binder {
 
   void show(const PlannedCollective& collective, const PlannedCollective::Values& values,
             const PlannedStep& step) {
-    const CollectiveBytes bytes = bytes_of(collective, values);
-    if (bytes.read != 0) observer_.access(step, collective.from, values.from, bytes.read, false);
-    if (bytes.written != 0) observer_.access(step, collective.to, values.to, bytes.written, true);
+    for_each_access(collective, values, [&](const BufferAccess& access) {
+      observer_.access(step, access.buffer, access.offset, access.bytes, access.writes);
+    });
   }
 
   template <typename Move>
@@ -344,6 +349,7 @@ class Binder {
     if (collective.facts().moves || collective.facts().writes) {
       result_.written[collective.to] = true;
     }
+    if (const auto& norm = collective.epilogue.norm) result_.written[norm->to.buffer] = true;
   }
 
   // Packs the arguments of one execution; `kept`: those that vary into memory of its own.

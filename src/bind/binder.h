@@ -38,6 +38,9 @@ class LaunchObserver {
   virtual bool launch(const LaunchExecution& execution) = 0;
   // A launch with an empty grid.
   virtual void skip(const PlannedLaunch& launch, Before before) = 0;
+  // Whether a kernel that touches nothing before its wait may start early after the launch that was
+  // shown last: its wait then covers all that came before.
+  virtual bool lets_next_wait() const = 0;
   // A copy, a fill, a collective, or the test of an if or a while.
   virtual void other() = 0;
   // A copy, a fill, a collective or a test accesses `bytes` of a buffer from `offset` on.

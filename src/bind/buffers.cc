@@ -17,6 +17,10 @@ std::string title_of(const BoundBuffer& buffer) {
                      to_string(buffer.definition->dtype), shape_text(buffer.shape));
 }
 
+std::string place_text(const BufferOffset& place) {
+  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
+}
+
 std::uint64_t row_bytes(const BoundBuffer& cache) {
   std::uint64_t bytes = cache.element_size();
   for (std::size_t i = cache.definition->frozen->axis + 1; i < cache.shape.size(); ++i) {

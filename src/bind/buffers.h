@@ -39,6 +39,8 @@ struct BoundBuffer {
 using BufferTable = std::vector<BoundBuffer>;
 
 std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name);
+// "y + N", for labels.
+std::string place_text(const BufferOffset& place);
 // The bytes from one row of a cache to the next (ProgramBuffer::frozen).
 std::uint64_t row_bytes(const BoundBuffer& cache);
 // "buffer y (f32 [64])", as the device names it in findings.

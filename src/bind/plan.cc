@@ -275,7 +275,9 @@ class Planner {
   }
 
   PlannedStep plan(const CollectiveStep& step, const ProgramStep& source) {
-    return leaf(plan_step(step, *program_.world(), names_, buffers_), source, label_of(step));
+    PlannedCollective planned = plan_step(step, *program_.world(), names_, buffers_);
+    planned.may_overlap = !pdl_off_ && pdl_ != PdlMode::kOff;
+    return leaf(std::move(planned), source, label_of(step));
   }
 
   // A copy or a fill: its own file in bind/steps plans it.

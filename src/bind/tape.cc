@@ -79,6 +79,7 @@ Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
       has_conditions_(plan.conditions != 0),
       lanes_(plan.lanes),
       events_(plan.events),
+      collectives_(plan.leaves),
       sites_(plan.launches),
       arena_(std::make_unique<Arena>()) {
   slots_.resize(plan.slots);

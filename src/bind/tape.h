@@ -138,6 +138,14 @@ class Tape {
   std::uint32_t lanes() const { return lanes_; }
   // Events that launches record.
   std::uint32_t events() const { return events_; }
+  // Whether the collective with that number among leaves may start early wherever it comes right
+  // after a launch, if it is a kernel that touches nothing before its wait.
+  bool starts_early(std::uint32_t leaf) const { return collectives_[leaf] == Start::kEarly; }
+  // In one of its executions.
+  void note_start(std::uint32_t leaf, bool early) {
+    if (collectives_[leaf] != Start::kFull)
+      collectives_[leaf] = early ? Start::kEarly : Start::kFull;
+  }
   // The number of symbols, whose values come first in `slots`.
   std::size_t symbols() const { return symbols_; }
   // Values of the symbols; indexes of groups are 0.
@@ -205,7 +213,9 @@ class Tape {
   bool has_conditions_ = false;
   std::uint32_t lanes_ = 1;
   std::uint32_t events_ = 0;
-  std::vector<LaunchSite> sites_;  // by launch
+  enum class Start : std::uint8_t { kUnknown, kEarly, kFull };
+  std::vector<Start> collectives_;  // by leaf
+  std::vector<LaunchSite> sites_;   // by launch
   std::unique_ptr<Arena> arena_;
   std::vector<std::vector<Relocation>> relocations_;  // by buffer
   std::vector<std::vector<std::int64_t>> saved_;      // values of slots, for tensor maps

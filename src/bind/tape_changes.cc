@@ -20,7 +20,8 @@ void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChang
                    [&](const TapeFill& fill) { changes.moves |= fill.planned->buffer == buffer; },
                    [&](const TapeCollective& exchange) {
                      const PlannedCollective& planned = *exchange.planned;
-                     changes.moves |= planned.from == buffer || planned.to == buffer;
+                     changes.moves |= planned.from == buffer || planned.to == buffer ||
+                                      planned.epilogue.uses_buffer(buffer);
                    },
                    [](const TapeIndex&) {}, [](const TapeAfter&) {}, [](const TapeEvents&) {},
                    [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); },

@@ -17,6 +17,9 @@ struct RunStep {
   const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
   std::uint32_t row = 0;                // of the report; whoever walks sets it
   bool programmatic = false;            // the edge from `before`: the step may start early
+  // A collective: as a kernel of Baton's own it would have a programmatic edge from the launch
+  // right before it. Whoever executes it sets `programmatic`.
+  bool as_kernel_early = false;
   // Among the steps of a walk, where steps are numbered; equal in each iteration of a while.
   std::uint64_t number = 0;
 };
@@ -114,8 +117,8 @@ class BasicTapeWalk {
   }
 
   RunStep next(const TapeStep& step, const PlannedStep* before) {
-    if constexpr (kNumbered) return {step.step, before, 0, false, number_++};
-    return {step.step, before, 0, false, 0};
+    if constexpr (kNumbered) return {step.step, before, 0, false, false, number_++};
+    return {step.step, before, 0, false, false, 0};
   }
 
   template <typename Visit>
@@ -131,6 +134,9 @@ class BasicTapeWalk {
   template <typename Planned, typename Visit>
   void act(TapeStep& step, TapeMove<Planned>& move, Visit& visit) {
     at_ = next(step, nullptr);
+    if constexpr (std::is_same_v<Planned, PlannedCollective>) {
+      at_.as_kernel_early = last_ != nullptr && tape_.starts_early(step.step->leaf);
+    }
     last_ = nullptr;
     if (move.patched) tape_.patch(move, slots_);
     visit.visit(at_, move);
@@ -141,7 +147,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false, number_};
+    at_ = {step.step, nullptr, 0, false, false, number_};
     const std::uint64_t count = tape_.count(loop, slots_);
     for (std::uint64_t index = 0; index < count; ++index) {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
@@ -150,7 +156,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeCondition& condition, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, number_};
     at_ = here;
     if (condition.patched) tape_.patch(condition, slots_);
     std::uint64_t times = 0;
@@ -166,7 +172,7 @@ class BasicTapeWalk {
   // Nothing overlaps where branches begin and end.
   template <typename Visit>
   void act(TapeStep& step, TapeParallel& parallel, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, number_};
     at_ = here;
     visit.branch(TapeFork{parallel});
     steps(parallel.steps, visit);

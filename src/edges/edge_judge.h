@@ -38,6 +38,9 @@ class EdgeJudge : public bind::LaunchObserver {
 
   bool launch(const bind::LaunchExecution& execution) override;
   void skip(const bind::PlannedLaunch& launch, bind::Before before) override;
+  bool lets_next_wait() const override {
+    return has_pdl_ && !last_part_ && !chain_.has_transitive_gap();
+  }
   void other() override { chain_.cut(); }
   void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
               std::uint64_t bytes, bool writes) override {

@@ -72,6 +72,8 @@ class KnownJudge : public bind::LaunchObserver {
     return known_.launches[execution.launch.number].early;
   }
   void skip(const bind::PlannedLaunch&, bind::Before) override {}
+  // A judgement does not say.
+  bool lets_next_wait() const override { return false; }
   void other() override {}
   void access(const bind::PlannedStep&, std::uint32_t, std::uint64_t, std::uint64_t,
               bool) override {}

@@ -1,111 +1,22 @@
-// All-reduce between GPUs that access each other's memory. all_reduce.ptx is this file, compiled as
-// README.md says.
-//
-// Each rank has memory that all ranks write (peer_memory.h): flags, and slots for the elements of
-// others. A block works with the blocks of its own number on the other ranks, in rounds. Of each
-// round the epoch is one more, and the flags of a round are its epoch.
-//
-// Why a slot is free when it is written. Slots of odd and even epochs lie apart. A rank writes
-// slots of epoch e + 2 after it acquired the other rank's flag of epoch e + 1, and that rank
-// released it behind its reads of epoch e. Results of two shots need but one slot: a rank writes
-// those of epoch e + 1 after it acquired the first flag of epoch e + 1.
+// All-reduce between GPUs that access each other's memory, with an epilogue; and the epilogue alone,
+// for other transports. all_reduce.ptx and all_reduce_90.ptx are this file, compiled as README.md says.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "finish.cuh"
+#include "packs.cuh"
 #include "peer_memory.h"
+#include "ranks.cuh"
 
 namespace baton::peer {
-namespace {
 
-using Bytes = unsigned char;
-using Vector = uint4;
-
-struct Ranks {
-  Bytes* memory[kMostRanks];  // by rank
-};
-
-__device__ unsigned* flag_of(const Ranks& ranks, int whose, unsigned phase, int writer) {
-  return reinterpret_cast<unsigned*>(ranks.memory[whose] +
-                                     flag_offset(phase, static_cast<unsigned>(writer), blockIdx.x));
-}
-__device__ Bytes* slot_of(const Ranks& ranks, int whose, unsigned epoch, int writer) {
-  return ranks.memory[whose] + slot_offset(epoch & 1, static_cast<unsigned>(writer), blockIdx.x);
-}
-__device__ Bytes* result_of(const Ranks& ranks, int whose, int writer) {
-  return ranks.memory[whose] + slot_offset(2, static_cast<unsigned>(writer), blockIdx.x);
-}
-
-// A block's part of one all-reduce.
-struct Block {
-  const Ranks& ranks;
-  int rank;
-  int count;             // of ranks
-  const unsigned* stop;  // of the host: not zero once the run has failed
-
-  // Tells the others that all threads of the block have written for them in this phase.
-  __device__ void tell(unsigned phase, unsigned epoch) const {
-    __syncthreads();
-    const int other = static_cast<int>(threadIdx.x);
-    if (other >= count || other == rank) return;
-    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag_of(ranks, other, phase, rank)),
-                 "r"(epoch)
-                 : "memory");
-  }
-
-  // Waits for all others. False where the run has failed meanwhile.
-  __device__ bool await(unsigned phase, unsigned epoch) const {
-    const int other = static_cast<int>(threadIdx.x);
-    bool is_lost = false;
-    if (other < count && other != rank) {
-      const unsigned* const flag = flag_of(ranks, rank, phase, other);
-      for (unsigned polls = 1;; ++polls) {
-        unsigned seen = 0;
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
-        if (static_cast<int>(seen - epoch) >= 0) break;
-        if (polls % 64 != 0) continue;
-        unsigned stopped = 0;
-        asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(stopped) : "l"(stop) : "memory");
-        is_lost = stopped != 0;
-        if (is_lost) break;
-      }
-    }
-    return __syncthreads_or(is_lost) == 0;
-  }
-};
-
-// Copies elements; `is_even`: both places are multiples of a vector.
 template <class T>
 __device__ void copy(T* to, const T* from, unsigned count, bool is_even) {
-  constexpr unsigned kEach = sizeof(Vector) / sizeof(T);
-  const unsigned vectors = is_even ? count / kEach : 0;
-  for (unsigned k = threadIdx.x; k < vectors; k += blockDim.x) {
-    reinterpret_cast<Vector*>(to)[k] = reinterpret_cast<const Vector*>(from)[k];
-  }
 #pragma unroll 1
-  for (unsigned k = vectors * kEach + threadIdx.x; k < count; k += blockDim.x) to[k] = from[k];
+  for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
+    store_pack(to, k, count, is_even, load_pack(from, k, count, is_even));
+  }
 }
 
-__device__ float load(float value) {
-  return value;
-}
-__device__ float load(__half value) {
-  return __half2float(value);
-}
-__device__ float load(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-__device__ void store(float* to, float value) {
-  *to = value;
-}
-__device__ void store(__half* to, float value) {
-  *to = __float2half_rn(value);
-}
-__device__ void store(__nv_bfloat16* to, float value) {
-  *to = __float2bfloat16_rn(value);
-}
-
-__device__ float combine(int op, float a, float b) {
+__device__ inline float combine(int op, float a, float b) {
   if (op == kSum) return a + b;
   if (a != a || b != b) return __int_as_float(0x7fc00000);
   if (op == kMax) return a < b ? b : a;
@@ -118,167 +29,203 @@ struct Parts {
   const T* own;
   const Bytes* slots;  // of rank 0
   int rank, ranks;
-  __device__ Parts(const Block& block, unsigned epoch, const T* elements)
+  int op;
+  bool is_even;
+
+  // Of one rank: elements that are reduced already.
+  __device__ Parts(const T* elements, bool is_even_)
+      : own(elements), slots(nullptr), rank(0), ranks(1), op(kSum), is_even(is_even_) {}
+  __device__ Parts(const Block& block, unsigned epoch, const T* elements, int op_, bool is_even_)
       : own(elements),
         slots(slot_of(block.ranks, block.rank, epoch, 0)),
         rank(block.rank),
-        ranks(block.count) {}
+        ranks(block.count),
+        op(op_),
+        is_even(is_even_) {}
+
   __device__ const T* of(int other) const {
     constexpr auto kApart = slot_offset(0, 1, 0) - slot_offset(0, 0, 0);
     return other == rank ? own
                          : reinterpret_cast<const T*>(
                                slots + static_cast<unsigned long long>(other) * kApart);
   }
-};
 
-// In the order of the ranks, so that all of them get the same bits.
-template <class T, class Store>
-__device__ void reduce(const Parts<T>& parts, int op, unsigned count, bool is_even,
-                       Store store_at) {
-  constexpr unsigned kEach = sizeof(Vector) / sizeof(T);
-  const unsigned vectors = is_even ? count / kEach : 0;
-  for (unsigned k = threadIdx.x; k < vectors; k += blockDim.x) {
-    float sum[kEach];
+  // The reduction of pack k of the `count` elements from `at` on. In the order of the ranks, so that
+  // all of them get the same bits.
+  __device__ Pack<T> operator()(unsigned at, unsigned k, unsigned count) const {
+    float sum[kEach<T>];
 #pragma unroll 1
-    for (int rank = 0; rank < parts.ranks; ++rank) {
-      const Vector bits = reinterpret_cast<const Vector*>(parts.of(rank))[k];
-      const T* const values = reinterpret_cast<const T*>(&bits);
+    for (int each = 0; each < ranks; ++each) {
+      const Pack<T> pack = load_pack(of(each) + at, k, count, is_even);
 #pragma unroll
-      for (unsigned j = 0; j < kEach; ++j) {
-        sum[j] = rank == 0 ? load(values[j]) : combine(op, sum[j], load(values[j]));
+      for (unsigned j = 0; j < kEach<T>; ++j) {
+        sum[j] = each == 0 ? pack[j] : combine(op, sum[j], pack[j]);
       }
     }
-    Vector bits;
+    Pack<T> result;
 #pragma unroll
-    for (unsigned j = 0; j < kEach; ++j) store(reinterpret_cast<T*>(&bits) + j, sum[j]);
-    store_at.vector(k, bits);
-  }
-#pragma unroll 1
-  for (unsigned k = vectors * kEach + threadIdx.x; k < count; k += blockDim.x) {
-    float sum = load(parts.of(0)[k]);
-#pragma unroll 1
-    for (int rank = 1; rank < parts.ranks; ++rank) sum = combine(op, sum, load(parts.of(rank)[k]));
-    T value;
-    store(&value, sum);
-    store_at.element(k, value);
-  }
-}
-
-template <class T>
-struct StoreOnce {
-  T* to;
-  __device__ void vector(unsigned k, const Vector& bits) const {
-    reinterpret_cast<Vector*>(to)[k] = bits;
-  }
-  __device__ void element(unsigned k, T value) const { to[k] = value; }
-};
-
-// To the own elements, and to the results' slots of all others.
-template <class T>
-struct StoreForAll {
-  const Block& block;
-  T* to;
-  __device__ void vector(unsigned k, const Vector& bits) const {
-    reinterpret_cast<Vector*>(to)[k] = bits;
-#pragma unroll 1
-    for (int other = 0; other < block.count; ++other) {
-      if (other == block.rank) continue;
-      reinterpret_cast<Vector*>(result_of(block.ranks, other, block.rank))[k] = bits;
-    }
-  }
-  __device__ void element(unsigned k, T value) const {
-    to[k] = value;
-#pragma unroll 1
-    for (int other = 0; other < block.count; ++other) {
-      if (other == block.rank) continue;
-      reinterpret_cast<T*>(result_of(block.ranks, other, block.rank))[k] = value;
-    }
+    for (unsigned j = 0; j < kEach<T>; ++j) result.set(j, sum[j]);
+    return result;
   }
 };
 
-// Every rank sends all of its elements to all others, and reduces all.
+// The elements of one round.
 template <class T>
-__device__ bool one_shot(const Block& block, const T* from, T* to, unsigned count, int op,
-                         unsigned epoch, bool is_even) {
-#pragma unroll 1
-  for (int other = 0; other < block.count; ++other) {
-    if (other == block.rank) continue;
-    copy(reinterpret_cast<T*>(slot_of(block.ranks, other, epoch, block.rank)), from, count,
-         is_even);
-  }
-  block.tell(0, epoch);
-  if (!block.await(0, epoch)) return false;
-  reduce(Parts<T>(block, epoch, from), op, count, is_even, StoreOnce<T>{to});
-  return true;
-}
+struct Round {
+  const T* from;
+  T* to;
+  unsigned long long begin;  // of all elements
+  unsigned count;
+  unsigned epoch;
+  int op;
+  bool is_even;
+};
 
-// Every rank reduces one part of the elements, and sends its result to all others.
-template <class T>
-__device__ bool two_shots(const Block& block, const T* from, T* to, unsigned count, int op,
-                          unsigned epoch, bool is_even) {
-  constexpr unsigned kEach = sizeof(Vector) / sizeof(T);
-  const unsigned ranks = static_cast<unsigned>(block.count);
-  const unsigned part = (count / ranks + kEach) / kEach * kEach;  // whole vectors
-  const auto begin_of = [&](int rank) { return min(static_cast<unsigned>(rank) * part, count); };
-  const auto size_of_part = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
-#pragma unroll 1
-  for (int other = 0; other < block.count; ++other) {
-    if (other == block.rank) continue;
-    copy(reinterpret_cast<T*>(slot_of(block.ranks, other, epoch, block.rank)),
-         from + begin_of(other), size_of_part(other), is_even);
-  }
-  block.tell(0, epoch);
-  if (!block.await(0, epoch)) return false;
+// The second of two shots: the rank reduces its own part of the elements, sends that to all others,
+// and gets theirs. False where the run has failed meanwhile.
+template <class T, class BeginOf>
+__device__ bool second_shot(const Block& block, const Round<T>& round, const Finisher<T>& finisher,
+                            const BeginOf& begin_of) {
   const unsigned own = begin_of(block.rank);
-  reduce(Parts<T>(block, epoch, from + own), op, size_of_part(block.rank), is_even,
-         StoreForAll<T>{block, to + own});
-  block.tell(1, epoch);
-  if (!block.await(1, epoch)) return false;
+  const unsigned count = begin_of(block.rank + 1) - own;
+  const Parts<T> parts(block, round.epoch, round.from + own, round.op, round.is_even);
+#pragma unroll 1
+  for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
+    const Pack<T> pack = parts(0, k, count);
+    store_pack(round.to + own, k, count, round.is_even, pack);
+#pragma unroll 1
+    for (int other = 0; other < block.count; ++other) {
+      if (other == block.rank) continue;
+      store_pack(reinterpret_cast<T*>(result_of(block.ranks, other, block.rank)), k, count,
+                 round.is_even, pack);
+    }
+  }
+  block.tell(1, round.epoch);
+  finisher.prefetch(round.begin, round.count);
+  if (!block.await(1, round.epoch)) return false;
 #pragma unroll 1
   for (int other = 0; other < block.count; ++other) {
     if (other == block.rank) continue;
-    copy(to + begin_of(other),
-         reinterpret_cast<const T*>(result_of(block.ranks, block.rank, other)), size_of_part(other),
-         is_even);
+    copy(round.to + begin_of(other),
+         reinterpret_cast<const T*>(result_of(block.ranks, block.rank, other)),
+         begin_of(other + 1) - begin_of(other), round.is_even);
   }
   return true;
+}
+
+// With one shot, every rank sends all of its elements to all others, and reduces all. With two, it
+// sends each other rank the part that that one reduces.
+template <class T>
+__device__ bool execute(const Block& block, const Round<T>& round, int shots,
+                        Finisher<T>& finisher) {
+  const unsigned ranks = static_cast<unsigned>(block.count);
+  // Whole packs.
+  const unsigned part = (round.count / ranks + kEach<T>) / kEach<T> * kEach<T>;
+  const auto begin_of = [&](int rank) {
+    return min(static_cast<unsigned>(rank) * part, round.count);
+  };
+#pragma unroll 1
+  for (int other = 0; other < block.count; ++other) {
+    if (other == block.rank) continue;
+    const unsigned begin = shots == 1 ? 0 : begin_of(other);
+    const unsigned end = shots == 1 ? round.count : begin_of(other + 1);
+    copy(reinterpret_cast<T*>(slot_of(block.ranks, other, round.epoch, block.rank)),
+         round.from + begin, end - begin, round.is_even);
+  }
+  block.tell(0, round.epoch);
+  if (shots == 1) finisher.prefetch(round.begin, round.count);
+  if (!block.await(0, round.epoch)) return false;
+  Parts<T> parts(block, round.epoch, round.from, round.op, round.is_even);
+  if (shots != 1) {
+    if (!second_shot(block, round, finisher, begin_of)) return false;
+    if (!finisher.has_work()) return true;
+    __syncthreads();  // the epilogue divides the elements otherwise
+    parts = Parts<T>(round.to, round.is_even);
+  }
+  finisher.finish(parts, round.begin, round.count);
+  return true;
+}
+
+__device__ inline bool are_even(unsigned long long places, const Epilogue& epilogue, unsigned size) {
+  return (places | epilogue.add | epilogue.weight | epilogue.normed | epilogue.row * size) %
+             sizeof(Vector) ==
+         0;
 }
 
 template <class T>
 __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
-                           unsigned long long elements, unsigned of_round, int op, int shots,
-                           const unsigned* stop) {
+                           unsigned long long elements, unsigned long long of_block,
+                           unsigned of_round, int op, int shots, const unsigned* stop,
+                           const Epilogue& epilogue) {
+  __shared__ Vector kept[kSlotBytes / sizeof(Vector)];
   const Block block{ranks, rank, count, stop};
   const bool is_even =
-      (reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to)) %
-          sizeof(Vector) ==
-      0;
+      are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
+               epilogue, sizeof(T));
+  Finisher<T> finisher(epilogue, to, is_even, kept);
+  wait_for_earlier_launches();
   unsigned* const last = reinterpret_cast<unsigned*>(ranks.memory[rank]) + blockIdx.x;
   unsigned epoch = *last;
-  for (unsigned long long begin = blockIdx.x * static_cast<unsigned long long>(of_round);
-       begin < elements; begin += gridDim.x * static_cast<unsigned long long>(of_round)) {
-    const unsigned long long left = elements - begin;
-    const unsigned size = left < of_round ? static_cast<unsigned>(left) : of_round;
-    ++epoch;
-    const bool is_done = shots == 1
-                             ? one_shot(block, from + begin, to + begin, size, op, epoch, is_even)
-                             : two_shots(block, from + begin, to + begin, size, op, epoch, is_even);
-    if (!is_done) return;
+#pragma unroll 1
+  for (unsigned long long first = blockIdx.x * of_block; first < elements;
+       first += gridDim.x * of_block) {
+    const unsigned long long end = min(first + of_block, elements);
+#pragma unroll 1
+    for (unsigned long long begin = first; begin < end; begin += of_round) {
+      const unsigned size = static_cast<unsigned>(min(end - begin, (unsigned long long)of_round));
+      const Round<T> round{from + begin, to + begin, begin, size, ++epoch, op, is_even};
+      if (!execute(block, round, shots, finisher)) return;
+    }
   }
   __syncthreads();  // all threads have read the last epoch
   if (threadIdx.x == 0) *last = epoch;
 }
 
-}  // namespace
+// The same division of the elements, which are in place.
+template <class T>
+__device__ void finish(T* results, unsigned long long elements, unsigned long long of_block,
+                       unsigned of_round, const Epilogue& epilogue) {
+  __shared__ Vector kept[kSlotBytes / sizeof(Vector)];
+  const bool is_even =
+      are_even(reinterpret_cast<unsigned long long>(results), epilogue, sizeof(T));
+  Finisher<T> finisher(epilogue, results, is_even, kept);
+#pragma unroll 1
+  for (unsigned long long first = blockIdx.x * of_block; first < elements;
+       first += gridDim.x * of_block) {
+    const unsigned long long end = min(first + of_block, elements);
+#pragma unroll 1
+    for (unsigned long long begin = first; begin < end; begin += of_round) {
+      const unsigned size = static_cast<unsigned>(min(end - begin, (unsigned long long)of_round));
+      finisher.finish(Parts<T>(results + begin, is_even), begin, size);
+    }
+  }
+}
+
 }  // namespace baton::peer
 
-// `of_round`: elements of a block in one round, whole vectors, at most a slot's; `stop`: see Block.
+// `of_block`: elements that a block takes at once, whole rows; `of_round`: those of one round, at
+// most a slot's, whole rows or a part of one, in whole packs unless that is `of_block`;
+// `stop`: see Block.
 #define BATON_ALL_REDUCE(name, T)                                                                  \
-  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) name(                        \
+  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_all_reduce_##name(     \
       const __grid_constant__ baton::peer::Ranks ranks, int rank, int count, const T* from, T* to, \
-      unsigned long long elements, unsigned of_round, int op, int shots, const unsigned* stop) {   \
-    baton::peer::all_reduce(ranks, rank, count, from, to, elements, of_round, op, shots, stop);    \
+      unsigned long long elements, unsigned long long of_block, unsigned of_round, int op,         \
+      int shots, const unsigned* stop, const __grid_constant__ baton::peer::Epilogue epilogue) {   \
+    baton::peer::all_reduce(ranks, rank, count, from, to, elements, of_block, of_round, op, shots, \
+                            stop, epilogue);                                                       \
   }
-BATON_ALL_REDUCE(baton_all_reduce_f32, float)
-BATON_ALL_REDUCE(baton_all_reduce_f16, __half)
-BATON_ALL_REDUCE(baton_all_reduce_bf16, __nv_bfloat16)
+BATON_ALL_REDUCE(f32, float)
+BATON_ALL_REDUCE(f16, __half)
+BATON_ALL_REDUCE(bf16, __nv_bfloat16)
+
+#ifndef BATON_WAITS
+#define BATON_FINISH(name, T)                                                                  \
+  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_finish_##name(     \
+      T* results, unsigned long long elements, unsigned long long of_block, unsigned of_round, \
+      const __grid_constant__ baton::peer::Epilogue epilogue) {                                \
+    baton::peer::finish(results, elements, of_block, of_round, epilogue);                      \
+  }
+BATON_FINISH(f32, float)
+BATON_FINISH(f16, __half)
+BATON_FINISH(bf16, __nv_bfloat16)
+#endif

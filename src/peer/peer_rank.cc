@@ -12,7 +12,9 @@
 
 #include "base/error.h"
 #include "baton/image.h"
+#include "chip/chip.h"
 #include "driver/driver.h"
+#include "peer/division.h"
 #include "peer/kernels.h"
 #include "peer/peer_memory.h"
 #include "runtime/context.h"
@@ -22,23 +24,8 @@
 namespace baton::peer {
 namespace {
 
-constexpr std::uint64_t kVector = 16;                   // bytes
-constexpr std::uint64_t kOfBlock = kThreads * kVector;  // bytes that are worth a block
 // Bytes that a rank sends by one shot, above which two shots send less. Not measured.
 constexpr std::uint64_t kMostOfOneShot = 512 * 1024;
-
-struct ReducingKernel {
-  DType dtype;
-  const char* name;
-};
-constexpr ReducingKernel kKernels[] = {{DType::kF32, "baton_all_reduce_f32"},
-                                       {DType::kF16, "baton_all_reduce_f16"},
-                                       {DType::kBF16, "baton_all_reduce_bf16"}};
-
-const ReducingKernel* kernel_of(DType dtype) {
-  const auto found = std::ranges::find(kKernels, dtype, &ReducingKernel::dtype);
-  return found == std::end(kKernels) ? nullptr : found;
-}
 
 int number_of(ReduceOp op) {
   switch (op) {
@@ -76,10 +63,6 @@ class PeerMemories {
   std::map<std::uint64_t, std::weak_ptr<const Memory>> memories_;
 };
 
-std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) {
-  return (value + by - 1) / by;
-}
-
 }  // namespace
 
 // What a rank tells the others.
@@ -109,13 +92,14 @@ struct PeerRank::Arguments {
   std::array<std::uint64_t, kMostRanks> memory = {};
   int rank = 0, ranks = 0;
   DeviceAddress from = 0, to = 0;
-  unsigned long long elements = 0;
+  unsigned long long elements = 0, of_block = 0;
   unsigned of_round = 0;
   int op = 0, shots = 0;
   DeviceAddress stop = 0;
+  Epilogue epilogue;
 
-  std::array<void*, 10> places = {&memory,   &rank,     &ranks, &from,  &to,
-                                  &elements, &of_round, &op,    &shots, &stop};
+  std::array<void*, 12> places = {&memory,   &rank,     &ranks, &from,  &to,   &elements,
+                                  &of_block, &of_round, &op,    &shots, &stop, &epilogue};
 };
 
 PeerRank::PeerRank(const Device& device, const World& world)
@@ -141,7 +125,7 @@ PeerRank::~PeerRank() {
 }
 
 bool PeerRank::takes(DType dtype) {
-  return kernel_of(dtype) != nullptr;
+  return suffix_of(dtype).has_value();
 }
 
 std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& world,
@@ -159,9 +143,13 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
   rank->connect();
-  rank->module_ =
-      Module::load(device, Image::from_static(ptx.empty() ? kernels_ptx() : ptx, "<all-reduces>"));
-  for (const ReducingKernel& kernel : kKernels) rank->plan_of(kernel.dtype);
+  const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
+  rank->module_ = Module::load(
+      device, Image::from_static(ptx.empty() ? kernels_ptx(has_pdl) : ptx, "<all-reduces>"));
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+    rank->plan_of(dtype, false);
+    if (has_pdl) rank->plan_of(dtype, true);
+  }
   // Kernels that a caller enqueued, and waits for by itself, must end with the run, too.
   world.communicator()->when_failed([waiting = std::weak_ptr<PeerRank>(rank)] {
     if (const std::shared_ptr<PeerRank> present = waiting.lock()) present->abort();
@@ -250,24 +238,27 @@ void PeerRank::connect() {
   arguments_->stop = reinterpret_cast<DeviceAddress>(stop_.data());
 }
 
-LaunchPlan& PeerRank::plan_of(DType dtype) {
-  const auto found = plans_.find(dtype);
+LaunchPlan& PeerRank::plan_of(DType dtype, bool early) {
+  const auto found = plans_.find({dtype, early});
   if (found != plans_.end()) return found->second;
   LaunchConfig config;
   config.grid = Dim3(1);
   config.block = Dim3(kThreads);
   config.stream = device_;
+  if (early) config.attributes.set(pdl());
   // Placeholders: each launch brings its own.
-  const Kernel kernel = module_->kernel(kernel_of(dtype)->name);
+  const Kernel kernel =
+      module_->kernel("baton_all_reduce_" + std::string(suffix_of(dtype).value()));
   Arguments& a = *arguments_;
   const auto argument = [](const auto& value) {
     return Argument{&value, sizeof(value), false, std::nullopt};
   };
-  const std::array<Argument, 10> arguments = {
+  const std::array<Argument, 12> arguments = {
       argument(a.memory), argument(a.rank),     argument(a.ranks),    argument(a.from),
-      argument(a.to),     argument(a.elements), argument(a.of_round), argument(a.op),
-      argument(a.shots),  argument(a.stop)};
-  return plans_.emplace(dtype, LaunchPlan(kernel, config, arguments)).first->second;
+      argument(a.to),     argument(a.elements), argument(a.of_block), argument(a.of_round),
+      argument(a.op),     argument(a.shots),    argument(a.stop),     argument(a.epilogue)};
+  return plans_.emplace(std::pair(dtype, early), LaunchPlan(kernel, config, arguments))
+      .first->second;
 }
 
 // All ranks must come to the same.
@@ -277,31 +268,21 @@ Shots PeerRank::shots_of(const AllReduce& step) const {
   return others > 1 && bytes * others > kMostOfOneShot ? Shots::kTwo : Shots::kOne;
 }
 
-PeerRank::Launch PeerRank::launch_of(const AllReduce& step, Shots shots) {
-  const std::uint64_t each = size_of(step.dtype);
-  const std::uint64_t bytes = step.count * each;
-  const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(divided_up(bytes, kOfBlock), 1, kMostBlocks);
-  const std::uint64_t of_block = divided_up(divided_up(bytes, wanted), kVector) * kVector;
-  const std::uint64_t of_round = std::min<std::uint64_t>(of_block, kSlotBytes);
+OwnLaunch PeerRank::launch_of(const AllReduce& step, Shots shots, bool early) {
+  const Division division =
+      division_of(step.count, size_of(step.dtype), step.epilogue.row, kMostBlocks);
   Arguments& arguments = *arguments_;
   arguments.from = step.from;
   arguments.to = step.to;
   arguments.elements = step.count;
-  arguments.of_round = static_cast<unsigned>(of_round / each);
+  arguments.of_block = division.of_block;
+  arguments.of_round = division.of_round;
   arguments.op = number_of(step.op);
   arguments.shots = static_cast<int>(shots);
-  LaunchPlan& plan = plan_of(step.dtype);
-  plan.set_grid(Dim3(static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(divided_up(bytes, of_round), kMostBlocks))));
+  arguments.epilogue = step.epilogue;
+  LaunchPlan& plan = plan_of(step.dtype, early && device_.architecture() >= chip::kFirstWithPdl);
+  plan.set_grid(Dim3(division.blocks));
   return {&plan, arguments.places.data()};
-}
-
-void PeerRank::enqueue(const AllReduce& step, Shots shots, const Stream& stream) {
-  const Launch launch = launch_of(step, shots);
-  launch.plan->set_stream(stream);
-  const NativeResult result = launch.plan->try_launch(launch.arguments);
-  if (result != 0) throw launch.plan->kernel().diagnose(launch.plan->config(), result);
 }
 
 void PeerRank::abort() noexcept {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/buffer.h"
@@ -15,6 +16,8 @@
 #include "baton/launch_plan.h"
 #include "baton/module.h"
 #include "baton/world.h"
+#include "peer/epilogue.h"
+#include "peer/own_launch.h"
 
 namespace baton::peer {
 
@@ -27,6 +30,7 @@ struct AllReduce {
   std::uint64_t count = 0;  // elements, more than 0
   DType dtype = DType::kF32;
   ReduceOp op = ReduceOp::kSum;
+  Epilogue epilogue = {};  // of `to`
 };
 
 // How often elements pass between ranks: each rank reduces all of them, or one part and sends that
@@ -55,15 +59,10 @@ class PeerRank {
   static bool takes(DType dtype);
   Shots shots_of(const AllReduce& step) const;
 
-  // The kernel's launch of a step, and the addresses of its arguments, which hold until the next
-  // call.
-  struct Launch {
-    LaunchPlan* plan = nullptr;
-    void* const* arguments = nullptr;
-  };
-  Launch launch_of(const AllReduce& step, Shots shots);
-  // Enqueues it. On a stream that is captured it becomes a node.
-  void enqueue(const AllReduce& step, Shots shots, const Stream& stream);
+  // `early`: right behind a launch on the stream. The kernel then starts before that is done, and
+  // touches nothing before its own wait. No effect in a graph, where edges decide, nor on a device
+  // without programmatic dependent launch.
+  OwnLaunch launch_of(const AllReduce& step, Shots shots, bool early = false);
 
   // Ends kernels that wait for others, from now on. Thread-safe.
   void abort() noexcept;
@@ -75,7 +74,7 @@ class PeerRank {
   PeerOffer own_offer() const;
   std::string share(const PeerOffer& offer, std::uint64_t* address);
   std::string open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address);
-  LaunchPlan& plan_of(DType dtype);
+  LaunchPlan& plan_of(DType dtype, bool early);
 
   // The kernel's arguments, in their order.
   struct Arguments;
@@ -89,7 +88,7 @@ class PeerRank {
   std::unique_ptr<Connections> connections_;
   std::unique_ptr<Arguments> arguments_;
   std::optional<Module> module_;
-  std::map<DType, LaunchPlan> plans_;
+  std::map<std::pair<DType, bool>, LaunchPlan> plans_;  // by dtype, and whether they start early
 };
 
 }  // namespace baton::peer

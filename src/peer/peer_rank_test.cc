@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "base/float_convert.h"
+#include "baton/image.h"
+#include "baton/launch.h"
 #include "baton/schedule.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
@@ -96,9 +98,9 @@ std::set<std::string> run(const Case& c, const Schedule& schedule, std::string_v
         const std::vector<Memory>& results = c.is_in_place ? from : to;
         for (int turn = 0; turn < c.turns; ++turn) {
           const auto k = static_cast<std::size_t>(turn);
-          peer->enqueue({from[k].address() + c.offset, results[k].address() + c.offset, c.count,
-                         c.dtype, c.op},
-                        c.shots, stream);
+          const AllReduce step = {from[k].address() + c.offset, results[k].address() + c.offset,
+                                  c.count, c.dtype, c.op};
+          enqueue(peer->launch_of(step, c.shots), stream);
         }
         stream.synchronize();
         for (int turn = 0; turn < c.turns; ++turn) {
@@ -204,7 +206,7 @@ TEST(PeerRank, BugsInTheKernelAreFound) {
   };
   for (const auto& bug : bugs) {
     SCOPED_TRACE(bug.to);
-    const std::string ptx = replaced(kernels_ptx(), bug.from, bug.to);
+    const std::string ptx = replaced(kernels_ptx(true), bug.from, bug.to);
     for (const Schedule& schedule : kSchedules) {
       for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
         const auto kinds = run({.shots = shots, .count = 100, .turns = 3}, schedule, ptx, false);
@@ -212,6 +214,91 @@ TEST(PeerRank, BugsInTheKernelAreFound) {
         for (const std::string& kind : kinds) EXPECT_TRUE(bug.kinds.contains(kind)) << kind;
       }
     }
+  }
+}
+
+AllReduce all_of(const Memory& memory) {
+  return {memory.address(), memory.address(), memory.bytes() / 4, DType::kF32, ReduceOp::kSum};
+}
+
+// Lets the next launch in, and then writes.
+constexpr const char* kProducer = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry produce(.param .u64 to, .param .f32 value) {
+  .reg .u64 %rd<4>;
+  .reg .u32 %r<5>;
+  .reg .f32 %f<2>;
+  griddepcontrol.launch_dependents;
+  griddepcontrol.wait;
+  ld.param.u64 %rd1, [to];
+  ld.param.f32 %f1, [value];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4;
+  cvta.to.global.u64 %rd1, %rd1;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.f32 [%rd3], %f1;
+  ret;
+}
+)";
+
+// Each all-reduce comes right after a launch that lets it in early, and before one that overwrites
+// what it reduced. Returns the kinds of findings.
+std::set<std::string> run_early(const Schedule& schedule, std::string_view ptx, bool checks) {
+  std::set<std::string> kinds;
+  std::mutex mutex;
+  const auto failures = world::on_ranks(2, [&](const World& world) {
+    const Device device = device_of(world.rank());
+    const std::shared_ptr<PeerRank> peer = PeerRank::make(device, world, ptx);
+    const Module module = Module::load(device, Image::from_static(kProducer, "<producer>"));
+    const auto session = device.driver().simulator->begin(
+        device.native_context(),
+        {.schedule = schedule, .watch = driver::Simulator::Watch::kOn, .alone = true});
+    constexpr unsigned kElements = 2048;
+    const Memory memory(device, kElements * sizeof(float));
+    Stream stream(device);
+    LaunchConfig config;
+    config.grid = Dim3(8);
+    config.block = Dim3(kElements / 8);
+    config.stream = stream;
+    for (int turn = 0; turn < 4; ++turn) {
+      const float value = static_cast<float>(world.rank() + 1) * static_cast<float>(turn + 1);
+      module.kernel("produce").launch(config, DevicePointer<float>{memory.address()}, value);
+      enqueue(peer->launch_of(all_of(memory), Shots::kOne, true), stream);
+      if (turn != 3) continue;
+      std::vector<float> got(kElements);
+      memory.download(got.data(), memory.bytes(), 0, stream);
+      stream.synchronize();
+      if (checks) {
+        EXPECT_THAT(got, ::testing::Each(3.0f * static_cast<float>(turn + 1)));
+      }
+    }
+    stream.synchronize();
+    world.meet("the end");
+    const std::lock_guard lock(mutex);
+    for (const driver::Finding& finding : session->take_findings()) {
+      kinds.emplace(to_string(finding.kind));
+      if (checks) ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message;
+    }
+  });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
+  return kinds;
+}
+
+TEST(PeerRank, StartsEarlyWithoutARace) {
+  for (const Schedule& schedule : kSchedules) {
+    SCOPED_TRACE(to_string(schedule));
+    run_early(schedule, {}, true);
+  }
+}
+
+TEST(PeerRank, AMissingWaitIsFound) {
+  const std::string ptx = replaced(kernels_ptx(true), "griddepcontrol.wait;", "");
+  for (const Schedule& schedule : kSchedules) {
+    EXPECT_FALSE(run_early(schedule, ptx, false).empty()) << to_string(schedule);
   }
 }
 
@@ -225,8 +312,7 @@ TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
       Stream stream(device);
       memory.fill(0, 4, 1024, 0, stream);
       for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
-        peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
-                      shots, stream);
+        enqueue(peer->launch_of(all_of(memory), shots), stream);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       EXPECT_EQ(device.driver().cuStreamQuery(stream.native()), CUDA_ERROR_NOT_READY);
@@ -250,8 +336,7 @@ TEST(PeerRank, TheFailureOfARankEndsKernelsOfTheOthers) {
     Memory memory(device, 4096);
     Stream stream(device);
     memory.fill(0, 4, 1024, 0, stream);
-    peer->enqueue({memory.address(), memory.address(), 1024, DType::kF32, ReduceOp::kSum},
-                  Shots::kOne, stream);
+    enqueue(peer->launch_of(all_of(memory), Shots::kOne), stream);
     stream.synchronize();
     EXPECT_THROW(world.check(), Error);
   });

@@ -26,19 +26,42 @@ std::uint64_t target_offset(const bind::PlannedCollective& step,
   return step.facts().moves ? aligned(bytes.read) : 0;
 }
 
-// All ranks of the world take part.
-bool is_for_peers(const bind::TapeCollective& step, const World& world) {
-  return step.planned->kind == CollectiveKind::kAllReduce &&
-         peer::PeerRank::takes(step.planned->dtype) &&
-         static_cast<std::uint32_t>(step.values.ranks) == world.ranks();
+// Between ranks.
+bool moves_bytes(const bind::TapeCollective& step) {
+  const bind::CollectiveBytes bytes = bind::bytes_of(*step.planned, step.values);
+  return bytes.read != 0 || bytes.written != 0;
+}
+
+peer::Epilogue epilogue_of(const bind::TapeCollective& step, const bind::BufferTable& buffers) {
+  const bind::PlannedEpilogue& planned = step.planned->epilogue;
+  const bind::PlannedEpilogue::Values& values = step.values.epilogue;
+  peer::Epilogue epilogue;
+  if (planned.add) epilogue.add = buffers[planned.add->buffer].address() + values.add;
+  if (planned.norm) {
+    epilogue.weight = buffers[planned.norm->weight.buffer].address() + values.weight;
+    epilogue.normed = buffers[planned.norm->to.buffer].address() + values.to;
+    epilogue.row = values.row;
+    epilogue.epsilon = planned.norm->epsilon;
+  }
+  return epilogue;
 }
 
 // A step that is for them, and moves bytes.
 peer::AllReduce all_reduce_of(const bind::TapeCollective& step, const bind::BufferTable& buffers) {
   const bind::PlannedCollective& planned = *step.planned;
   return {buffers[planned.from].address() + step.values.from,
-          buffers[planned.to].address() + step.values.to, step.values.count, planned.dtype,
-          planned.op};
+          buffers[planned.to].address() + step.values.to,
+          step.values.count,
+          planned.dtype,
+          planned.op,
+          epilogue_of(step, buffers)};
+}
+
+peer::EpilogueKernels::Step finish_of(const bind::TapeCollective& step,
+                                      const bind::BufferTable& buffers) {
+  const bind::PlannedCollective& planned = *step.planned;
+  return {buffers[planned.to].address() + step.values.to, step.values.count, planned.dtype,
+          epilogue_of(step, buffers)};
 }
 
 DeviceAddress address_of(const PinnedMemory& memory) {
@@ -162,19 +185,37 @@ bool Collectives::joins(const bind::TapeCollective& step) const {
   return bind::is_message(step.planned->kind) && nccl_->takes(*step.planned, step.values);
 }
 
-void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
+// All ranks of the world take part.
+bool Collectives::by_kernel(const bind::TapeCollective& step) const {
+  return peer_ != nullptr && step.planned->kind == CollectiveKind::kAllReduce &&
+         peer::PeerRank::takes(step.planned->dtype) &&
+         static_cast<std::uint32_t>(step.values.ranks) == world_.ranks();
+}
+
+void Collectives::enqueue(const bind::RunStep& at, const bind::TapeCollective& step,
                           const bind::BufferTable& buffers, const Stream& stream) {
+  const bind::PlannedCollective& planned = *step.planned;
+  if (bind::is_local(planned, step.values)) {
+    return buffers[planned.to].memory->copy_from(*buffers[planned.from].memory,
+                                                 bind::bytes_of(planned, step.values).written,
+                                                 step.values.from, step.values.to, stream);
+  }
+  if (by_kernel(step)) {
+    const peer::AllReduce reduce = all_reduce_of(step, buffers);
+    return peer::enqueue(peer_->launch_of(reduce, peer_->shots_of(reduce), at.programmatic),
+                         stream);
+  }
+  if (moves_bytes(step)) exchange(*at.step, step, buffers, stream);
+  if (planned.epilogue.is_none()) return;
+  peer::enqueue(epilogues_->launch_of(finish_of(step, buffers)), stream);
+}
+
+void Collectives::exchange(const bind::PlannedStep& at, const bind::TapeCollective& step,
+                           const bind::BufferTable& buffers, const Stream& stream) {
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
   const Memory& from = *buffers[planned.from].memory;
   const Memory& to = *buffers[planned.to].memory;
-  if (bind::is_local(planned, step.values)) {
-    return to.copy_from(from, bytes.written, step.values.from, step.values.to, stream);
-  }
-  if (peer_ != nullptr && is_for_peers(step, world_)) {
-    const peer::AllReduce reduce = all_reduce_of(step, buffers);
-    return peer_->enqueue(reduce, peer_->shots_of(reduce), stream);
-  }
   if (stream.is_capturing()) {
     throw error(ErrorCode::kUnsupported,
                 "{} is exchanged by {}, which a capture of the caller cannot take; enqueue the "
@@ -196,18 +237,31 @@ void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollectiv
   if (bytes.written != 0) to.upload(staging + exchange.to, bytes.written, step.values.to, stream);
 }
 
-void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
+void Collectives::add_to(TapeGraph& graph, const bind::RunStep& at,
                          const bind::TapeCollective& step, const bind::BufferTable& buffers) {
+  const bind::PlannedCollective& planned = *step.planned;
+  if (bind::is_local(planned, step.values)) {
+    return graph.add_copy(buffers[planned.to].address() + step.values.to,
+                          buffers[planned.from].address() + step.values.from,
+                          bind::bytes_of(planned, step.values).written);
+  }
+  if (by_kernel(step)) {
+    const peer::AllReduce reduce = all_reduce_of(step, buffers);
+    const auto launch = peer_->launch_of(reduce, peer_->shots_of(reduce));
+    return graph.add_own(*launch.plan, launch.arguments, at.programmatic, peer_);
+  }
+  if (moves_bytes(step)) add_exchange(graph, *at.step, step, buffers);
+  if (planned.epilogue.is_none()) return;
+  const auto launch = epilogues_->launch_of(finish_of(step, buffers));
+  graph.add_own(*launch.plan, launch.arguments, false, epilogues_);
+}
+
+void Collectives::add_exchange(TapeGraph& graph, const bind::PlannedStep& at,
+                               const bind::TapeCollective& step, const bind::BufferTable& buffers) {
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
   const DeviceAddress from = buffers[planned.from].address() + step.values.from;
   const DeviceAddress to = buffers[planned.to].address() + step.values.to;
-  if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
-  if (peer_ != nullptr && is_for_peers(step, world_)) {
-    const peer::AllReduce reduce = all_reduce_of(step, buffers);
-    const auto launch = peer_->launch_of(reduce, peer_->shots_of(reduce));
-    return graph.add_own(*launch.plan, launch.arguments, peer_);
-  }
   if (graph.in_condition()) {
     throw error_at(at.source->where, ErrorCode::kUnsupported,
                    "{} is exchanged by {}, which the if and while of a graph do not take; use the "

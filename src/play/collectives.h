@@ -10,6 +10,8 @@
 #include "baton/buffer.h"
 #include "baton/world.h"
 #include "bind/tape.h"
+#include "bind/tape_walk.h"
+#include "peer/epilogue_kernels.h"
 #include "peer/peer_rank.h"
 #include "play/nccl_steps.h"
 #include "world/frame.h"
@@ -21,7 +23,8 @@ class TapeGraph;
 // How collectives of a tape are executed: by NCCL, or by kernels between peers, where the ranks
 // have chosen that. Otherwise, on any device: a copy to page-locked memory, a host function that
 // exchanges the contents with the other ranks, and a copy back, in the order of the stream or as
-// nodes of a graph. One thread at a time.
+// nodes of a graph. An epilogue is a part of a kernel between peers, else a kernel of its own
+// behind the exchange. One thread at a time.
 //
 // The host function waits for other ranks on the driver's thread. An error there ends the run of
 // all ranks: the function returns, and the thread that waits for the run throws the failure.
@@ -35,6 +38,13 @@ class Collectives {
   // why there is no NCCL, for messages.
   void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
               std::shared_ptr<peer::PeerRank> peer, std::string why_host);
+  // Before the first step of a program in which something else than peers executes an all_reduce
+  // with an epilogue.
+  void take_epilogues(std::shared_ptr<peer::EpilogueKernels> kernels) {
+    epilogues_ = std::move(kernels);
+  }
+  bool has_epilogues() const { return epilogues_ != nullptr; }
+  bool by_peers() const { return peer_ != nullptr; }
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Whether kernels wait for other ranks.
@@ -49,11 +59,14 @@ class Collectives {
     if (peer_ != nullptr) peer_->abort();
   }
 
-  // Throws kUnsupported for a stream that is captured, and the driver's errors.
-  void enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
+  // Whether one kernel between peers executes the step, which moves bytes.
+  bool by_kernel(const bind::TapeCollective& step) const;
+  // `at`: with its edge, which is programmatic for kernels between peers alone. Throws kUnsupported
+  // for a stream that is captured, and the driver's errors.
+  void enqueue(const bind::RunStep& at, const bind::TapeCollective& step,
                const bind::BufferTable& buffers, const Stream& stream);
   // Throws kUnsupported inside of an if or a while.
-  void add_to(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
+  void add_to(TapeGraph& graph, const bind::RunStep& at, const bind::TapeCollective& step,
               const bind::BufferTable& buffers);
 
   // Drops what a run that ended early left.
@@ -79,6 +92,11 @@ class Collectives {
   struct Exchange;
   using Staging = std::shared_ptr<const PinnedMemory>;
 
+  // Without the epilogue, of several ranks.
+  void exchange(const bind::PlannedStep& at, const bind::TapeCollective& step,
+                const bind::BufferTable& buffers, const Stream& stream);
+  void add_exchange(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
+                    const bind::BufferTable& buffers);
   std::unique_ptr<Exchange> exchange_of(const bind::PlannedStep& at,
                                         const bind::TapeCollective& step);
   Staging staging_for(const bind::PlannedStep& at, std::uint64_t bytes);
@@ -89,12 +107,22 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::shared_ptr<peer::PeerRank> peer_;
+  std::shared_ptr<peer::EpilogueKernels> epilogues_;
   std::string why_host_;
   // By step, the largest last.
   std::unordered_map<const bind::PlannedStep*, std::vector<Staging>> staging_;
   // Those on streams, until they are done.
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };
+
+// Decides the edge of a step from the launch before it: that of a collective depends on what
+// executes it. Called for each step before it is sent.
+inline void decide_edge(bind::RunStep& at, const bind::TapeCollective& step,
+                        const Collectives& collectives) {
+  at.programmatic = at.as_kernel_early && collectives.by_kernel(step);
+}
+template <typename Action>
+void decide_edge(bind::RunStep&, const Action&, const Collectives&) {}
 
 // The stage that ranks compare at the step, with its text for messages.
 world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective& step,

@@ -14,6 +14,7 @@ std::uint32_t launch_number(const bind::PlannedStep& step) {
 }
 
 std::string edge_text(const bind::RunStep& at) {
+  if (at.before == nullptr) return "to " + at.step->label;
   return fmt::format("{} -> {}", launch_number(*at.before), launch_number(*at.step));
 }
 

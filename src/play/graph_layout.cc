@@ -28,6 +28,7 @@ class Layouter {
     bind::TapeWalk walk(context_.tape);
     const auto step = [&](bind::RunStep& at, auto& action) {
       if (run_ != nullptr) run_->watch.check();
+      decide_edge(at, action, context_.collectives);
       if (copies_ != 0) {
         at.row = at.step->leaf;
       } else if (run_ != nullptr) {
@@ -77,7 +78,7 @@ class Layouter {
     if (bytes_moved(collective, context_.buffers) == 0) return nothing(at);
     if (graph_ != nullptr) {
       note_move(at);
-      context_.collectives.add_to(*graph_, *at.step, collective, context_.buffers);
+      context_.collectives.add_to(*graph_, at, collective, context_.buffers);
     }
     added(at);
   }
@@ -112,7 +113,7 @@ class Layouter {
     if (times == 0) {
       flush_messages();
       if (is_loop) ++loops_;
-      if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
+      if (depth_++ == 0) place({.step = at.step, .row = RunLog::kNoRow, .number = at.number});
       if (graph_ != nullptr) {
         graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
                                 context_.buffers);

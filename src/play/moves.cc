@@ -14,8 +14,10 @@ std::uint64_t bytes_moved(const bind::TapeFill& fill, const bind::BufferTable& b
 }
 
 std::uint64_t bytes_moved(const bind::TapeCollective& step, const bind::BufferTable&) {
-  const bind::CollectiveBytes bytes = bind::bytes_of(*step.planned, step.values);
-  return bytes.read + bytes.written;
+  std::uint64_t bytes = 0;
+  bind::for_each_access(*step.planned, step.values,
+                        [&](const bind::BufferAccess& access) { bytes += access.bytes; });
+  return bytes;
 }
 
 void enqueue(const bind::TapeCopy& copy, const bind::BufferTable& buffers, const Stream& stream) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "baton/program.h"
+#include "play/collectives.h"
 #include "world/test_ranks.h"
 
 // What ranks ask of NCCL, by a table of functions that note their calls. Devices are simulated.
@@ -181,6 +182,44 @@ TEST(NcclGroups, MessagesGoBetweenRanksOfTheWorld) {
                                         world.rank() < 2 ? "send to" : "receive from", far)));
   });
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->what();
+}
+
+// NCCL does nothing here, so that each rank adds to its own elements.
+TEST(NcclEpilogue, FollowsTheReduction) {
+  const auto failures = world::on_ranks(2, [](const World& world) {
+    const Device device =
+        Device::open(world.rank() == 0 ? std::string("sim:tiny") : std::string("sim:tiny:1"));
+    const Stream stream(device);
+    ProgramBuffer definition;
+    definition.dtype = DType::kF32;
+    bind::BufferTable buffers(2);
+    const float contents[2][4] = {{1, 2, 3, 4}, {10, 20, 30, 40}};
+    for (std::size_t i = 0; i < 2; ++i) {
+      buffers[i].definition = &definition;
+      buffers[i].elements = 4;
+      buffers[i].memory.emplace(device, 16).upload(contents[i], 16, 0, stream);
+    }
+    Collectives collectives(device, world);
+    collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})}, nullptr,
+                       "");
+    collectives.take_epilogues(std::make_shared<peer::EpilogueKernels>(device));
+    bind::PlannedCollective planned;
+    planned.epilogue.add = bind::PlannedEpilogue::Place{1, {}};
+    const bind::PlannedStep at{planned, nullptr, 0, {}, nullptr};
+    bind::TapeCollective step{&std::get<bind::PlannedCollective>(at.action), {}, false};
+    step.values.group = {0, 1, world.rank(), 2};
+    step.values.rank = static_cast<std::int32_t>(world.rank());
+    step.values.ranks = 2;
+    step.values.count = 4;
+    calls.clear();
+    collectives.enqueue({.step = &at}, step, buffers, stream);
+    float got[4] = {};
+    buffers[0].memory->download(got, 16, 0, stream);
+    stream.synchronize();
+    EXPECT_THAT(got, ElementsAre(11, 22, 33, 44));
+    EXPECT_EQ(calls.size(), 1u);
+  });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
 }
 
 }  // namespace

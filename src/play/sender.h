@@ -106,7 +106,7 @@ class Sender {
     if (keeps_messages_) leave_part();
     if (target_.records != nullptr) [[unlikely]]
       note_step(*target_.records, at);
-    target_.collectives.enqueue(*at.step, collective, target_.buffers, stream());
+    target_.collectives.enqueue(at, collective, target_.buffers, stream());
   }
 
  private:

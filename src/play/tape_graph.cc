@@ -100,10 +100,15 @@ void TapeGraph::add_host(std::function<void()> function) {
   end_node(current().add_host(std::move(function), open_), false, false);
 }
 
-void TapeGraph::add_own(const LaunchPlan& launch, void* const* arguments,
+void TapeGraph::add_own(const LaunchPlan& launch, void* const* arguments, bool programmatic,
                         std::shared_ptr<const void> owner) {
-  begin_node('o', false);
-  end_node(current().add(launch, arguments, open_), false, false);
+  begin_node('o', programmatic);
+  if (programmatic) {
+    const GraphEdge early(open_.back().from, GraphEdgeKind::kProgrammatic);
+    end_node(current().add(launch, arguments, {&early, 1}), true, true);
+  } else {
+    end_node(current().add(launch, arguments, open_), false, false);
+  }
   owners_.push_back(std::move(owner));
 }
 

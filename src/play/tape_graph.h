@@ -38,8 +38,10 @@ class TapeGraph {
   // no such nodes.
   void add_captured(const std::function<void(const Stream&)>& work,
                     std::shared_ptr<const void> owner);
-  // A launch of Baton's own, with full edges. The owner lives as long as the node.
-  void add_own(const LaunchPlan& launch, void* const* arguments, std::shared_ptr<const void> owner);
+  // A launch of Baton's own. `programmatic`: as in `add`; all of its threads wait. The owner lives
+  // as long as the node.
+  void add_own(const LaunchPlan& launch, void* const* arguments, bool programmatic,
+               std::shared_ptr<const void> owner);
   bool in_condition() const { return !levels_.empty(); }
   // Resets the counts of conditions. The first node of a graph with conditions.
   void add_reset(const DeviceTests& tests);

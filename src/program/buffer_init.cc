@@ -29,12 +29,6 @@ constexpr double kNormalReach = 6;
 // Up to here each integer is a double.
 constexpr double kMostExact = 0x1p53;
 
-double number(const TableReader& table, const DocumentNode& node, std::string_view key) {
-  if (node.kind == Kind::kInteger) return static_cast<double>(node.integer);
-  if (node.kind != Kind::kFloat) table.refuse(node, key, "a number");
-  return node.real;
-}
-
 void read_distribution(const TableReader& buffer_table, const DocumentNode& node,
                        ProgramBuffer& buffer) {
   const TableReader table(buffer_table.document(), node, "init of " + buffer_table.what(),
@@ -47,7 +41,7 @@ void read_distribution(const TableReader& buffer_table, const DocumentNode& node
   }
   if (const DocumentNode* normal = table.find("normal")) {
     buffer.init = BufferInit::kNormal;
-    buffer.deviation = number(table, *normal, "normal");
+    buffer.deviation = table.number_of(*normal, "normal");
     return;
   }
   const DocumentNode& uniform = table.require("uniform");
@@ -56,8 +50,8 @@ void read_distribution(const TableReader& buffer_table, const DocumentNode& node
                    "uniform of {} must be an array of two numbers, as [-1, 1]", table.what());
   }
   buffer.init = BufferInit::kUniform;
-  buffer.low = number(table, uniform.items[0], "uniform");
-  buffer.high = number(table, uniform.items[1], "uniform");
+  buffer.low = table.number_of(uniform.items[0], "uniform");
+  buffer.high = table.number_of(uniform.items[1], "uniform");
 }
 
 template <typename... Args>

@@ -72,6 +72,12 @@ std::vector<std::string> TableReader::strings(std::string_view key) const {
   return result;
 }
 
+double TableReader::number_of(const DocumentNode& node, std::string_view key) const {
+  if (node.kind == Kind::kInteger) return static_cast<double>(node.integer);
+  if (node.kind != Kind::kFloat) refuse(node, key, "a number");
+  return node.real;
+}
+
 Expression TableReader::expression_of(const DocumentNode& node, std::string_view key) const {
   if (node.kind == Kind::kInteger) {
     return {std::to_string(node.integer), document_.place(node)};

@@ -36,6 +36,8 @@ class TableReader {
   std::optional<std::size_t> choice(std::string_view key,
                                     std::span<const std::string_view> names) const;
 
+  // A fraction or an integer.
+  double number_of(const DocumentNode& node, std::string_view key) const;
   // An integer or an expression as text.
   Expression expression_of(const DocumentNode& node, std::string_view key) const;
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 #include "baton/error.h"
@@ -79,6 +80,62 @@ TEST(ProgramWorld, IsBuilt) {
   EXPECT_TRUE(other.build() == program);
 }
 
+// One marked place of it is replaced.
+constexpr const char* kEpilogue =
+    "[world]\n"                                                      // 1
+    "[buffers]\n"                                                    // 2
+    "y = { dtype = \"bf16\", shape = [2, 8], role = \"inout\" }\n"   // 3
+    "x = { dtype = \"bf16\", shape = [16], role = \"input\" }\n"     // 4
+    "w = { dtype = \"bf16\", shape = [3, 8], role = \"weight\" }\n"  // 5
+    "h = { dtype = \"bf16\", shape = [2, 8], role = \"output\" }\n"  // 6
+    "n = { dtype = \"i32\", shape = [16], role = \"inout\" }\n"      // 7
+    "one = { dtype = \"bf16\", shape = [], role = \"input\" }\n"     // 8
+    "[[steps]]\n"                                                    // 9
+    "copy = { from = \"one\", to = \"y\", count = 1 }\n"             // 10
+    "[[steps]]\n"                                                    // 11
+    "all_reduce = { buffer = \"n\" }\n"                              // 12
+    "[[steps]]\n"                                                    // 13
+    "all_reduce = { buffer = \"y\", op = \"sum\", add = \"x\", rms_norm = "
+    "{ weight = \"w + 8\", epsilon = 1e-5, to = \"h\" } }\n";  // 14
+
+TEST(ProgramEpilogue, IsReadAndWritten) {
+  const Program program = Program::from_text(kEpilogue, "p.toml");
+  const auto& step = std::get<CollectiveStep>(program.steps()[2].action);
+  ASSERT_TRUE(step.add && step.rms_norm);
+  EXPECT_EQ(*step.add, BufferOffset("x"));
+  EXPECT_EQ(step.rms_norm->weight, BufferOffset("w + 8"));
+  EXPECT_EQ(step.rms_norm->to, BufferOffset("h"));
+  EXPECT_EQ(step.rms_norm->epsilon, 1e-5);
+  const std::string text = program.to_toml();
+  EXPECT_TRUE(Program::from_text(text, "p.toml") == program) << text;
+  // Each part of it counts.
+  for (const char* other : {"epsilon = 2e-5", "weight = \"w\"", "to = \"y + 1\"", "add = \"h\""}) {
+    const std::string key(other, std::strchr(other, '=') - other);
+    std::string changed = kEpilogue;
+    const std::size_t at = changed.rfind(key);
+    changed.replace(at, changed.find_first_of(",}", at) - at, std::string(other) + " ");
+    EXPECT_FALSE(Program::from_text(changed, "p.toml") == program) << changed;
+  }
+}
+
+TEST(ProgramEpilogue, IsBuilt) {
+  ProgramBuilder builder("p");
+  builder.world();
+  builder.buffer({.name = "y", .shape = {2, 8}, .role = BufferRole::kInout});
+  builder.buffer({.name = "x", .shape = {16}, .role = BufferRole::kInput});
+  builder.buffer({.name = "w", .shape = {8}, .role = BufferRole::kWeight});
+  builder.buffer({.name = "h", .shape = {16}, .role = BufferRole::kOutput});
+  builder.collective({.kind = CollectiveKind::kAllReduce,
+                      .buffer = "y",
+                      .add = "x",
+                      .rms_norm = RmsNorm{.weight = "w", .to = "h", .epsilon = 1e-6}});
+  const Program program = builder.build();
+  EXPECT_TRUE(Program::from_text(program.to_toml(), "p.toml") == program) << program.to_toml();
+  // A step of another kind has none.
+  builder.collective({.kind = CollectiveKind::kSend, .buffer = "y", .peer = 0, .add = "x"});
+  EXPECT_THROW(builder.build(), Error);
+}
+
 struct BadWorld {
   const char* from;
   const char* to;
@@ -92,9 +149,7 @@ void PrintTo(const BadWorld& bad, std::ostream* out) {
 
 class BadWorlds : public ::testing::TestWithParam<BadWorld> {};
 
-TEST_P(BadWorlds, AreRefused) {
-  const BadWorld& bad = GetParam();
-  std::string text = kGood;
+void expect_refused(const BadWorld& bad, std::string text) {
   const std::size_t at = text.find(bad.from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string(bad.from).size(), bad.to);
@@ -107,6 +162,41 @@ TEST_P(BadWorlds, AreRefused) {
     EXPECT_EQ(failure.where().to_string(), std::string("p.toml:") + bad.place) << failure.what();
   }
 }
+
+TEST_P(BadWorlds, AreRefused) {
+  expect_refused(GetParam(), kGood);
+}
+
+class BadEpilogues : public ::testing::TestWithParam<BadWorld> {};
+
+TEST_P(BadEpilogues, AreRefused) {
+  expect_refused(GetParam(), kEpilogue);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadEpilogues,
+    ::testing::Values(
+        BadWorld{"op = \"sum\"", "op = \"max\"", "13:1",
+                 "add belongs to an all_reduce with op = \"sum\", not to all_reduce y with op = "
+                 "\"max\""},
+        BadWorld{"buffer = \"n\"", "buffer = \"n\", add = \"n\"", "11:1",
+                 "add of the all_reduce of n needs f32, f16 or bf16, and n is i32"},
+        BadWorld{
+            "add = \"x\"", "add = \"n\"", "14:49",
+            "add of the all_reduce of y: n is i32 and y is bf16; an epilogue does not convert"},
+        BadWorld{"add = \"x\"", "add = \"xs\"", "14:49", "unknown buffer \"xs\""},
+        BadWorld{"add = \"x\"", "ad = \"x\"", "14:42", "did you mean \"add\"?"},
+        BadWorld{"weight = \"w + 8\"", "weight = \"n\"", "14:76",
+                 "weight of rms_norm of the all_reduce of y: n is i32"},
+        BadWorld{"weight = \"w + 8\"", "weight = \"one\"", "14:76", "one has no dimension"},
+        BadWorld{"weight = \"w + 8\", ", "", "14:64", "lacks \"weight\""},
+        BadWorld{"weight = \"w + 8\"", "weigth = \"w\"", "14:66", "did you mean \"weight\"?"},
+        BadWorld{"to = \"h\"", "to = \"n\"", "14:106", "to of rms_norm of the all_reduce of y"},
+        BadWorld{"to = \"h\"", "to = \"w\"", "13:1", "rms_norm of the all_reduce writes w"},
+        BadWorld{"epsilon = 1e-5", "epsilon = -1", "13:1", "is -1; write a number from 0"},
+        BadWorld{"epsilon = 1e-5", "epsilon = nan", "13:1", "is nan; write a number from 0"},
+        BadWorld{"epsilon = 1e-5", "epsilon = 1e39", "13:1", "that f32 holds"},
+        BadWorld{"epsilon = 1e-5", "epsilon = \"N\"", "14:94", "must be a number"}));
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadWorlds,

@@ -161,6 +161,7 @@ void BoundProgram::bind_rank(Bindings given) {
     agree_on(world_, *state_, executor_, values, given);
     if (has_collectives(*state_)) choose_collectives(values.symbols, given.collectives);
   }
+  prepare_epilogues(values.symbols);
   ProgramMemory::Next next;
   if (bound()) {
     // Other values may be set in place, if all memory stays.

@@ -65,6 +65,8 @@ class BoundProgram {
   void bind_rank(Bindings given);
   // Once the ranks are known to have bound the same.
   void choose_collectives(const std::vector<BoundSymbol>& symbols, CollectiveExecutor wanted);
+  // Once something has been chosen.
+  void prepare_epilogues(const std::vector<BoundSymbol>& symbols);
   void keep_groups(const std::vector<BoundSymbol>& symbols);
   bool is_first_of_equal(const ProgramBuffer& buffer, std::uint32_t rank) const;
   void run_rank(const RunOptions& options);

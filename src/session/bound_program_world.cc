@@ -88,6 +88,12 @@ void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
   collectives_report_ = std::move(choice.report);
 }
 
+void BoundProgram::prepare_epilogues(const std::vector<BoundSymbol>& symbols) {
+  if (collectives_->has_epilogues()) return;
+  if (!needs_epilogue_kernels(world_, *state_, symbols, collectives_->by_peers())) return;
+  collectives_->take_epilogues(std::make_shared<peer::EpilogueKernels>(state_->device));
+}
+
 // Communicators and staging memory are those of the first groups.
 void BoundProgram::keep_groups(const std::vector<BoundSymbol>& symbols) {
   const Program& program = state_->program;

@@ -118,14 +118,21 @@ CollectiveChoice host(std::string reason) {
   return choice;
 }
 
-// Peers take the all-reduces of all ranks. Group 0 is the world.
-CollectiveChoice peers(const World& world, const LoadedProgramState& state,
-                       const std::vector<BoundSymbol>& symbols) {
+// By the number of the group, whether it is all ranks. Group 0 is the world.
+std::vector<bool> groups_of_all(const World& world, const LoadedProgramState& state,
+                                const std::vector<BoundSymbol>& symbols) {
   std::vector<bool> is_of_all = {true};
   for (const WorldGroup& group : state.program.world()->groups) {
     const std::uint32_t ranks = bind::bind_group(state.program, group.name, symbols).ranks;
     is_of_all.push_back(ranks == world.ranks());
   }
+  return is_of_all;
+}
+
+// Peers take the all-reduces of all ranks.
+CollectiveChoice peers(const World& world, const LoadedProgramState& state,
+                       const std::vector<BoundSymbol>& symbols) {
+  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
   CollectiveChoice choice;
   choice.peer = peer::PeerRank::make(state.device, world);
   choice.report.executor = "peer";
@@ -143,6 +150,17 @@ bool has_collectives(const LoadedProgramState& state) {
   bool has = false;
   each_collective(state.plan.steps, [&](const auto&, const auto&) { has = true; });
   return has;
+}
+
+bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
+                            const std::vector<BoundSymbol>& symbols, bool by_peers) {
+  if (!state.program.world()) return false;
+  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
+  bool needs = false;
+  each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
+    needs |= !step.epilogue.is_none() && !(by_peers && is_of_all[step.group]);
+  });
+  return needs;
 }
 
 std::string_view to_string(CollectiveExecutor executor) {

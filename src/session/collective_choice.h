@@ -28,6 +28,11 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
                                     const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted);
 
+// Whether something else than kernels between peers executes an all_reduce with an epilogue.
+// `by_peers`: the ranks have chosen those.
+bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
+                            const std::vector<BoundSymbol>& symbols, bool by_peers);
+
 // "auto", "nccl", "peer", "host".
 std::string_view to_string(CollectiveExecutor executor);
 // Whether a program has collectives.

@@ -111,7 +111,11 @@ std::vector<std::uint32_t> NonFiniteSearch::buffers_of(const bind::PlannedStep& 
   } else if (const auto* fill = std::get_if<bind::PlannedFill>(&step.action)) {
     buffers = {fill->buffer};
   } else if (const auto* collective = std::get_if<bind::PlannedCollective>(&step.action)) {
-    buffers = {collective->from, collective->to};
+    for (std::uint32_t i = 0; i < table_.size(); ++i) {
+      if (i == collective->from || i == collective->to || collective->epilogue.uses_buffer(i)) {
+        buffers.insert(i);
+      }
+    }
   }
   std::erase_if(buffers, [this](std::uint32_t buffer) { return !seen_[buffer]; });
   return {buffers.begin(), buffers.end()};

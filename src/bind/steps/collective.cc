@@ -9,10 +9,6 @@ namespace {
 
 using enum CollectiveKind;
 
-std::string text_of(const BufferOffset& place) {
-  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
-}
-
 // How many counts of elements the step takes of one side.
 std::int64_t parts_of(CollectiveKind kind, bool of_target, std::int64_t ranks) {
   if (kind == kAllGather) return of_target ? ranks : 1;
@@ -85,6 +81,30 @@ void check_overlap(const PlannedCollective& step, const BufferTable& buffers,
               values.to);
 }
 
+// Nothing that the epilogue reads or writes may be what it writes.
+void check_epilogue_overlap(const PlannedCollective& step, const BufferTable& buffers,
+                            const PlannedCollective::Values& values) {
+  std::vector<BufferAccess> all;
+  for_each_access(step, values, [&](const BufferAccess& access) { all.push_back(access); });
+  // The first one reads the reduced elements, and the second writes them.
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    for (std::size_t k = i + 1; k < all.size(); ++k) {
+      const BoundBuffer& a = buffers[all[i].buffer];
+      const BoundBuffer& b = buffers[all[k].buffer];
+      const bool are_one = all[i].buffer == all[k].buffer;
+      if (!(all[i].writes || all[k].writes) || !(are_one || (a.given && b.given))) continue;
+      const std::uint64_t first = a.given.value_or(0) + all[i].offset;
+      const std::uint64_t second = b.given.value_or(0) + all[k].offset;
+      if (first >= second + all[k].bytes || second >= first + all[i].bytes) continue;
+      throw error(
+          ErrorCode::kInvalidInput,
+          "the all_reduce with an epilogue takes {} from byte {} on and {} from byte {} on, "
+          "which overlap, and writes one of them",
+          a.definition->name, all[i].offset, b.definition->name, all[k].offset);
+    }
+  }
+}
+
 }  // namespace
 
 bool is_message(CollectiveKind kind) {
@@ -110,23 +130,24 @@ PlannedCollective plan_step(const CollectiveStep& step, const ProgramWorld& worl
   planned.ranks = bind_expression(symbol(ranks_symbol(step.group)), names);
   planned.world_rank = bind_expression(symbol(rank_symbol({})), names);
   planned.stride = bind_expression(stride_of_group(world, step.group), names);
+  planned.epilogue = plan_epilogue(step, names, buffers);
   return planned;
 }
 
 std::string label_of(const CollectiveStep& step) {
   const CollectiveFacts& facts = facts_of(step.kind);
-  std::string label = std::string(facts.name) + " " + text_of(step.buffer);
-  if (facts.moves) label += " -> " + text_of(step.to);
+  std::string label = std::string(facts.name) + " " + place_text(step.buffer);
+  if (facts.moves) label += " -> " + place_text(step.to);
   if (is_message(step.kind)) label += fmt::format(" {} {}", facts.peer, step.peer->text());
   if (!step.group.empty()) label += " in " + step.group;
-  return label;
+  return label + label_of_epilogue(step);
 }
 
 bool uses_slot(const PlannedCollective& step, std::size_t slot) {
   return uses_slot(step.from_offset, slot) || uses_slot(step.to_offset, slot) ||
          uses_slot(step.count, slot) || uses_slot(step.peer, slot) || uses_slot(step.rank, slot) ||
          uses_slot(step.ranks, slot) || uses_slot(step.world_rank, slot) ||
-         uses_slot(step.stride, slot);
+         uses_slot(step.stride, slot) || uses_slot(step.epilogue, slot);
 }
 
 PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
@@ -151,6 +172,10 @@ PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
   values.from = static_cast<std::uint64_t>(from_offset) * from.element_size();
   values.to = static_cast<std::uint64_t>(to_offset) * to.element_size();
   check_overlap(step, buffers, values);
+  if (!step.epilogue.is_none()) {
+    values.epilogue = evaluate(step.epilogue, slots, buffers, count);
+    check_epilogue_overlap(step, buffers, values);
+  }
   return values;
 }
 
@@ -178,7 +203,8 @@ CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective:
 }
 
 bool is_absent(const PlannedCollective& step, Slots slots) {
-  return !step.facts().moves && !is_message(step.kind) && step.ranks->evaluate(slots) == 1;
+  return !step.facts().moves && !is_message(step.kind) && step.epilogue.is_none() &&
+         step.ranks->evaluate(slots) == 1;
 }
 
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values) {
@@ -186,9 +212,9 @@ bool is_local(const PlannedCollective& step, const PlannedCollective::Values& va
 }
 
 std::string content_text(const PlannedCollective& step, const PlannedCollective::Values& values) {
-  return fmt::format("{}{} {}",
-                     step.facts().reduces ? std::string(to_string(step.op)) + " of " : "",
-                     values.count, to_string(step.dtype));
+  return fmt::format(
+      "{}{} {}{}", step.facts().reduces ? std::string(to_string(step.op)) + " of " : "",
+      values.count, to_string(step.dtype), content_text(step.epilogue, values.epilogue));
 }
 
 }  // namespace baton::bind

@@ -3,10 +3,6 @@
 namespace baton::bind {
 namespace {
 
-std::string place_text(const BufferOffset& place) {
-  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
-}
-
 // The first element of one side of a copy.
 std::int64_t copy_offset(const std::optional<BoundExpression>& expression, Slots slots,
                          const BoundBuffer& buffer) {

@@ -6,6 +6,7 @@
 #include "program/names.h"
 #include "program/scope.h"
 #include "program/steps/collective_facts.h"
+#include "program/steps/epilogue.h"
 #include "program/steps/step_kind.h"
 #include "program/toml_table.h"
 #include "world/reduce.h"
@@ -16,7 +17,8 @@
 // broadcast = { buffer = "w", root = 0 }
 // send = { buffer = "y", to = "rank + 1" }
 // receive = { buffer = "x", from = "rank - 1" }
-// Each may have a count, in elements, and a group of ranks.
+// Each may have a count, in elements, and a group of ranks. An all_reduce may have an epilogue
+// (epilogue.h).
 
 namespace baton {
 namespace {
@@ -24,7 +26,14 @@ namespace {
 using enum CollectiveKind;
 
 constexpr std::array<CollectiveFacts, 6> kCollectiveFacts = {{
-    {kAllReduce, "all_reduce", {"buffer", "op", "count", "group"}, false, true, "", true, true},
+    {kAllReduce,
+     "all_reduce",
+     {"buffer", "op", "count", "group", "add", "rms_norm"},
+     false,
+     true,
+     "",
+     true,
+     true},
     {kAllGather, "all_gather", {"from", "to", "count", "group"}, true, false, "", false, false},
     {kReduceScatter,
      "reduce_scatter",
@@ -71,6 +80,7 @@ StepAction read_collective(const StepSource& source) {
   }
   step.count = table.expression("count");
   step.group = table.string("group").value_or("");
+  read_epilogue(table, step);
   return step;
 }
 
@@ -132,11 +142,12 @@ void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation&
                 buffer.name, to_string(step.op));
   }
   check_peer(step, facts, scope);
+  check_epilogue(step, buffer, scope);
   if (step.count) scope.check(*step.count, fmt::format("the count of the {}", facts.name), 0);
 }
 
 bool equal_steps(const CollectiveStep& a, const CollectiveStep& b) {
-  return parts(a) == parts(b);
+  return parts(a) == parts(b) && equal_epilogues(a, b);
 }
 
 void write_step(const CollectiveStep& step, TomlTable& table) {
@@ -148,6 +159,7 @@ void write_step(const CollectiveStep& step, TomlTable& table) {
   if (step.peer) inner.add(facts.peer, toml_expression(*step.peer));
   inner.add_if("count", step.count);
   inner.add_text("group", step.group);
+  write_epilogue(step, inner);
   table.add(facts.name, inner.as_value());
 }
 

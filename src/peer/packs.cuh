@@ -1,0 +1,88 @@
+#pragma once
+
+// Elements in packs of 16 bytes, and in f32.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace baton::peer {
+
+using Vector = uint4;
+
+__device__ inline float load(float value) {
+  return value;
+}
+__device__ inline float load(__half value) {
+  return __half2float(value);
+}
+__device__ inline float load(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ inline void store(float* to, float value) {
+  *to = value;
+}
+__device__ inline void store(__half* to, float value) {
+  *to = __float2half_rn(value);
+}
+__device__ inline void store(__nv_bfloat16* to, float value) {
+  *to = __float2bfloat16_rn(value);
+}
+
+template <class T>
+constexpr unsigned kEach = sizeof(Vector) / sizeof(T);
+
+// Of the elements at a place, as many as there are; the others of the pack are not looked at.
+template <class T>
+struct Pack {
+  Vector bits;
+  __device__ float operator[](unsigned j) const {
+    return load(reinterpret_cast<const T*>(&bits)[j]);
+  }
+  // Rounds.
+  __device__ void set(unsigned j, float value) { store(reinterpret_cast<T*>(&bits) + j, value); }
+};
+
+template <class T>
+__device__ unsigned packs_of(unsigned count) {
+  return (count + kEach<T> - 1) / kEach<T>;
+}
+
+// The first elements of a pack, and zeros. Functions, since they are many instructions.
+template <class T>
+__device__ __noinline__ Vector load_some(const T* from, unsigned count) {
+  Vector bits = {0, 0, 0, 0};
+#pragma unroll
+  for (unsigned j = 0; j < kEach<T>; ++j) {
+    if (j < count) reinterpret_cast<T*>(&bits)[j] = from[j];
+  }
+  return bits;
+}
+template <class T>
+__device__ __noinline__ void store_some(T* to, unsigned count, Vector bits) {
+#pragma unroll
+  for (unsigned j = 0; j < kEach<T>; ++j) {
+    if (j < count) to[j] = reinterpret_cast<const T*>(&bits)[j];
+  }
+}
+
+// `count`: elements at the place. `is_even`: the place is a multiple of a pack.
+template <class T>
+__device__ Pack<T> load_pack(const T* from, unsigned k, unsigned count, bool is_even) {
+  const unsigned begin = k * kEach<T>;
+  const unsigned left = count - begin;
+  if (is_even && left >= kEach<T>) return {reinterpret_cast<const Vector*>(from)[k]};
+  return {load_some(from + begin, left)};
+}
+
+template <class T>
+__device__ void store_pack(T* to, unsigned k, unsigned count, bool is_even, const Pack<T>& pack) {
+  const unsigned begin = k * kEach<T>;
+  const unsigned left = count - begin;
+  if (is_even && left >= kEach<T>) {
+    reinterpret_cast<Vector*>(to)[k] = pack.bits;
+  } else {
+    store_some(to + begin, left, pack.bits);
+  }
+}
+
+}  // namespace baton::peer
