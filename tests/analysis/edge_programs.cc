@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <regex>
+#include <utility>
 
 #include "analysis/step_program.h"
 #include "baton/check.h"
@@ -72,17 +73,17 @@ EdgeProgram chain_edges(const ChainFamily& family, std::uint64_t number) {
           {{"edges", without_paths(edges_text(verdicts::edges_of(chains)))}}};
 }
 
-EdgeProgram step_edges(std::uint64_t number) {
+namespace {
+
+EdgeProgram edges_of_text(std::string name, std::uint64_t number, const std::string& text) {
   static const Device kDevice = Device::open("sim");
-  EdgeProgram program{fmt::format("steps/{}", number), {}};
-  const std::string text = step_program(number);
+  EdgeProgram program{std::move(name), {}};
   PrepareOptions options;
   options.pdl = number % 16 == 0 ? PdlMode::kOn : number % 16 == 1 ? PdlMode::kOff : PdlMode::kAuto;
   options.use_cache = false;
   try {
     Executable executable = Executable::prepare(
-        Program::from_text(text, "steps.toml", BATON_SOURCE_DIR "/src/session/testdata"), kDevice,
-        options);
+        Program::from_text(text, "steps.toml", BATON_SOURCE_DIR), kDevice, options);
     const CheckReport report = executable.check();
     program.sections = {{"edges", edges_text(report.edges)},
                         {"launches", launches_text(report)},
@@ -93,6 +94,16 @@ EdgeProgram step_edges(std::uint64_t number) {
   }
   program.sections.push_back({"program", text});
   return program;
+}
+
+}  // namespace
+
+EdgeProgram step_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("steps/{}", number), number, step_program(number));
+}
+
+EdgeProgram field_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("fields/{}", number), number, field_program(number));
 }
 
 }  // namespace baton::record

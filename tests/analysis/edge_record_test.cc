@@ -37,5 +37,9 @@ TEST(EdgeRecord, OfSteps) {
   hold("steps", kStepPrograms, step_edges);
 }
 
+TEST(EdgeRecord, OfFields) {
+  hold("fields", kFieldPrograms, field_edges);
+}
+
 }  // namespace
 }  // namespace baton::record

@@ -8,5 +8,7 @@ namespace baton::record {
 // A program file of random steps over the kernels of src/session/testdata/edges.ptx. Some are
 // refused.
 std::string step_program(std::uint64_t seed);
+// The same over kernels that take structs, and loop.
+std::string field_program(std::uint64_t seed);
 
 }  // namespace baton::record
