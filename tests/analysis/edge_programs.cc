@@ -106,4 +106,8 @@ EdgeProgram field_edges(std::uint64_t number) {
   return edges_of_text(fmt::format("fields/{}", number), number, field_program(number));
 }
 
+EdgeProgram crowded_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("crowded/{}", number), number, crowded_program(number));
+}
+
 }  // namespace baton::record

@@ -41,5 +41,9 @@ TEST(EdgeRecord, OfFields) {
   hold("fields", kFieldPrograms, field_edges);
 }
 
+TEST(EdgeRecord, OfCrowds) {
+  hold("crowded", kCrowdedPrograms, crowded_edges);
+}
+
 }  // namespace
 }  // namespace baton::record

@@ -125,7 +125,7 @@ class LoopKernel {
     const bool has_sign = relation != "hi" && relation != "lo" && writer_.chance(40);
     writer_.line("setp.{}.{}{} {}, {}, {};", relation, has_sign ? "s" : "u", is_wide ? 64 : 32,
                  first, is_swapped ? bound : id, is_swapped ? id : bound);
-    switch (writer_.pick(8)) {
+    switch (writer_.pick(10)) {
       case 0:
         writer_.line("and.pred {}, {}, {};", both, first, compare());
         return both;
@@ -138,6 +138,12 @@ class LoopKernel {
       case 3:
         writer_.line("not.pred {}, {};", both, first);
         return "!" + both;
+      case 4:
+        writer_.line("{}.pred {}, !{}, {};", writer_.any({"and", "or"}), both, compare(), first);
+        return both;
+      case 5:
+        writer_.line("xor.pred {}, {}, {};", both, first, compare());
+        return both;
       default:
         return first;
     }

@@ -40,6 +40,12 @@ constexpr Kernel kMoreKernels[] = {{"late", "rw"},
                                    {"rows", "rwn", kSteps},
                                    {"adds", "wr", kSteps}};
 
+// Those that tell where blocks have room.
+constexpr Kernel kCrowdedKernels[] = {
+    {"late", "rw"}, {"eager", "rw"},    {"eager", "rw"},  {"hands_over", "rw"},
+    {"idle", ""},   {"returns", "rwn"}, {"counted", "w"}, {"fields_late", "s", kSteps},
+    {"late", "rw"}, {"one_waits", "rw"}};
+
 constexpr char kHead[] = R"([symbols]
 N = 4
 Z = 0
@@ -58,8 +64,9 @@ v = { dtype = "i32", shape = [], role = "inout", init = "zeros", variable = "lat
 
 class StepProgram {
  public:
-  StepProgram(std::uint64_t seed, std::span<const Kernel> kernels)
-      : random_(seed), kernels_(kernels) {
+  // `is_crowded`: its launches fill multiprocessors.
+  StepProgram(std::uint64_t seed, std::span<const Kernel> kernels, bool is_crowded)
+      : random_(seed), kernels_(kernels), is_crowded_(is_crowded) {
     const std::uint64_t count = 2 + pick(4);
     const std::string steps = list(count, 0);
     used_["late"] = kKernels[0].file;  // which has the variable
@@ -158,11 +165,28 @@ class StepProgram {
     if (chance(25)) {
       options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
     }
-    if (chance(20)) options += ", placement = \"even\"";
+    if (!is_crowded_ && chance(20)) options += ", placement = \"even\"";
     if (chance(5)) options += ", cooperative = true";
-    return fmt::format("{{ launch = \"{}\", grid = [{}], block = [{}], args = [{}]{} }}",
-                       kernel.name, chance(4) ? "\"Z\"" : any({"1", "1", "2"}),
-                       any({"4", "4", "8", "32"}), arguments, options);
+    return fmt::format("{{ launch = \"{}\", {}, args = [{}]{} }}", kernel.name, extents(),
+                       arguments, options);
+  }
+
+  std::string extents() {
+    if (!is_crowded_) {
+      const std::string block = any({"4", "4", "8", "32"});
+      const std::string grid = chance(4) ? "\"Z\"" : any({"1", "1", "2"});
+      return fmt::format("grid = [{}], block = [{}]", grid, block);
+    }
+    const std::string grid = any({"1", "100", "132", "133", "264", "264", "500", "2000"});
+    std::string text =
+        fmt::format("grid = [{}], block = [{}]", grid, any({"32", "128", "256", "512", "1024"}));
+    if (chance(50)) {
+      text += fmt::format(", shared = {}",
+                          any({"1024", "16384", "33000", "49152", "70000", "113000", "200000"}));
+    }
+    if (chance(40)) text += ", placement = \"even\"";
+    if (chance(4)) text += fmt::format(", sms = {}", any({"66", "32"}));
+    return text;
   }
 
   std::string number() { return any({"4", "0", "1", "\"N\"", "32", "\"N - 1\""}); }
@@ -199,6 +223,7 @@ class StepProgram {
   std::mt19937_64 random_;
   std::string text_;
   const std::span<const Kernel> kernels_;
+  const bool is_crowded_;
   std::map<std::string, std::string> used_;  // kernels, with their files
   std::vector<std::string> indexes_;
   unsigned events_ = 0;
@@ -207,11 +232,15 @@ class StepProgram {
 }  // namespace
 
 std::string step_program(std::uint64_t seed) {
-  return StepProgram(seed, kKernels).text();
+  return StepProgram(seed, kKernels, false).text();
 }
 
 std::string field_program(std::uint64_t seed) {
-  return StepProgram(seed, kMoreKernels).text();
+  return StepProgram(seed, kMoreKernels, false).text();
+}
+
+std::string crowded_program(std::uint64_t seed) {
+  return StepProgram(seed, kCrowdedKernels, true).text();
 }
 
 }  // namespace baton::record
