@@ -64,9 +64,13 @@ v = { dtype = "i32", shape = [], role = "inout", init = "zeros", variable = "lat
 
 class StepProgram {
  public:
-  // `is_crowded`: its launches fill multiprocessors.
-  StepProgram(std::uint64_t seed, std::span<const Kernel> kernels, bool is_crowded)
-      : random_(seed), kernels_(kernels), is_crowded_(is_crowded) {
+  enum class Style {
+    kPlain,
+    kViews,    // some of which differ from one iteration to the next
+    kCrowded,  // its launches fill multiprocessors
+  };
+  StepProgram(std::uint64_t seed, std::span<const Kernel> kernels, Style style)
+      : random_(seed), kernels_(kernels), style_(style) {
     const std::uint64_t count = 2 + pick(4);
     const std::string steps = list(count, 0);
     used_["late"] = kKernels[0].file;  // which has the variable
@@ -165,14 +169,14 @@ class StepProgram {
     if (chance(25)) {
       options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
     }
-    if (!is_crowded_ && chance(20)) options += ", placement = \"even\"";
+    if (style_ != Style::kCrowded && chance(20)) options += ", placement = \"even\"";
     if (chance(5)) options += ", cooperative = true";
     return fmt::format("{{ launch = \"{}\", {}, args = [{}]{} }}", kernel.name, extents(),
                        arguments, options);
   }
 
   std::string extents() {
-    if (!is_crowded_) {
+    if (style_ != Style::kCrowded) {
       const std::string block = any({"4", "4", "8", "32"});
       const std::string grid = chance(4) ? "\"Z\"" : any({"1", "1", "2"});
       return fmt::format("grid = [{}], block = [{}]", grid, block);
@@ -201,6 +205,12 @@ class StepProgram {
   std::string place(const std::string& buffer) {
     if (buffer == "v") return "\"v\"";
     const std::uint64_t offset = any_offset();
+    if (style_ == Style::kViews && !indexes_.empty() && chance(25)) {
+      const std::string& index = indexes_[pick(indexes_.size())];
+      const std::string count = any({"8", "32", "32 - {0}", "8 + 4 * {0}"});
+      return fmt::format("{{ buffer = \"{}\", offset = \"{} * {}\", count = \"{}\" }}", buffer,
+                         any({"8", "4"}), index, fmt::format(fmt::runtime(count), index));
+    }
     if (chance(15)) {
       return fmt::format("{{ buffer = \"{}\", offset = {}, count = {} }}", buffer, offset,
                          any({"4", "32", "64"}));
@@ -223,7 +233,7 @@ class StepProgram {
   std::mt19937_64 random_;
   std::string text_;
   const std::span<const Kernel> kernels_;
-  const bool is_crowded_;
+  const Style style_;
   std::map<std::string, std::string> used_;  // kernels, with their files
   std::vector<std::string> indexes_;
   unsigned events_ = 0;
@@ -232,15 +242,15 @@ class StepProgram {
 }  // namespace
 
 std::string step_program(std::uint64_t seed) {
-  return StepProgram(seed, kKernels, false).text();
+  return StepProgram(seed, kKernels, StepProgram::Style::kPlain).text();
 }
 
 std::string field_program(std::uint64_t seed) {
-  return StepProgram(seed, kMoreKernels, false).text();
+  return StepProgram(seed, kMoreKernels, StepProgram::Style::kViews).text();
 }
 
 std::string crowded_program(std::uint64_t seed) {
-  return StepProgram(seed, kCrowdedKernels, true).text();
+  return StepProgram(seed, kCrowdedKernels, StepProgram::Style::kCrowded).text();
 }
 
 }  // namespace baton::record
