@@ -63,6 +63,10 @@ TEST(Record, Passing) {
   hold("passing", passing_programs());
 }
 
+TEST(Record, Limits) {
+  hold("limits", limit_programs());
+}
+
 TEST(Record, Files) {
   hold("files", file_programs());
 }
