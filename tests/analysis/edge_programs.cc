@@ -4,6 +4,7 @@
 
 #include <iterator>
 #include <regex>
+#include <string_view>
 #include <utility>
 
 #include "analysis/step_program.h"
@@ -30,10 +31,15 @@ std::string edges_text(std::span<const EdgeReport> edges) {
   return out;
 }
 
-// A temporary file holds the kernels of the chains.
+// A temporary file holds the kernels of the chains. Other files are in the repository.
 std::string without_paths(const std::string& text) {
   static const std::regex kPath("[^ ]*baton_generated_[0-9]+\\.ptx");
-  return std::regex_replace(text, kPath, "chains.ptx");
+  std::string out = std::regex_replace(text, kPath, "chains.ptx");
+  constexpr std::string_view kRepository = BATON_SOURCE_DIR "/";
+  for (std::size_t at = 0; (at = out.find(kRepository, at)) != std::string::npos;) {
+    out.erase(at, kRepository.size());
+  }
+  return out;
 }
 
 std::string launches_text(const CheckReport& report) {
@@ -93,6 +99,7 @@ EdgeProgram edges_of_text(std::string name, std::uint64_t number, const std::str
     program.sections = {{"edges", ""}, {"launches", ""}, {"notes", refused.message() + "\n"}};
   }
   program.sections.push_back({"program", text});
+  for (Section& section : program.sections) section.text = without_paths(section.text);
   return program;
 }
 
