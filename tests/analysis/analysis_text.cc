@@ -199,6 +199,12 @@ class Analysis {
     return out;
   }
 
+  std::string rewritings_together() const {
+    std::set<const ptx::Function*> kernels;
+    for (const RecordedLaunch& launch : program_.launches) kernels.insert(launch.kernel);
+    return rewriting_text_of_all(program_.module, {kernels.begin(), kernels.end()});
+  }
+
  private:
   void add(const RecordedLaunch& launch) {
     const Footprint& footprint = footprints_.emplace_back(
@@ -256,7 +262,8 @@ std::vector<Section> analysis_of(const RecordedProgram& program) {
           {"ranges", analysis.ranges()},
           {"witnesses", analysis.witnesses()},
           {"verdicts", analysis.verdicts()},
-          {"rewriting", analysis.rewritings()}};
+          {"rewriting", analysis.rewritings()},
+          {"together", analysis.rewritings_together()}};
 }
 
 }  // namespace baton::record

@@ -4,6 +4,8 @@
 
 #include <iterator>
 #include <regex>
+#include <string_view>
+#include <utility>
 
 #include "analysis/step_program.h"
 #include "baton/check.h"
@@ -29,10 +31,15 @@ std::string edges_text(std::span<const EdgeReport> edges) {
   return out;
 }
 
-// A temporary file holds the kernels of the chains.
+// A temporary file holds the kernels of the chains. Other files are in the repository.
 std::string without_paths(const std::string& text) {
   static const std::regex kPath("[^ ]*baton_generated_[0-9]+\\.ptx");
-  return std::regex_replace(text, kPath, "chains.ptx");
+  std::string out = std::regex_replace(text, kPath, "chains.ptx");
+  constexpr std::string_view kRepository = BATON_SOURCE_DIR "/";
+  for (std::size_t at = 0; (at = out.find(kRepository, at)) != std::string::npos;) {
+    out.erase(at, kRepository.size());
+  }
+  return out;
 }
 
 std::string launches_text(const CheckReport& report) {
@@ -72,17 +79,17 @@ EdgeProgram chain_edges(const ChainFamily& family, std::uint64_t number) {
           {{"edges", without_paths(edges_text(verdicts::edges_of(chains)))}}};
 }
 
-EdgeProgram step_edges(std::uint64_t number) {
+namespace {
+
+EdgeProgram edges_of_text(std::string name, std::uint64_t number, const std::string& text) {
   static const Device kDevice = Device::open("sim");
-  EdgeProgram program{fmt::format("steps/{}", number), {}};
-  const std::string text = step_program(number);
+  EdgeProgram program{std::move(name), {}};
   PrepareOptions options;
   options.pdl = number % 16 == 0 ? PdlMode::kOn : number % 16 == 1 ? PdlMode::kOff : PdlMode::kAuto;
   options.use_cache = false;
   try {
     Executable executable = Executable::prepare(
-        Program::from_text(text, "steps.toml", BATON_SOURCE_DIR "/src/session/testdata"), kDevice,
-        options);
+        Program::from_text(text, "steps.toml", BATON_SOURCE_DIR), kDevice, options);
     const CheckReport report = executable.check();
     program.sections = {{"edges", edges_text(report.edges)},
                         {"launches", launches_text(report)},
@@ -92,7 +99,22 @@ EdgeProgram step_edges(std::uint64_t number) {
     program.sections = {{"edges", ""}, {"launches", ""}, {"notes", refused.message() + "\n"}};
   }
   program.sections.push_back({"program", text});
+  for (Section& section : program.sections) section.text = without_paths(section.text);
   return program;
+}
+
+}  // namespace
+
+EdgeProgram step_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("steps/{}", number), number, step_program(number));
+}
+
+EdgeProgram field_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("fields/{}", number), number, field_program(number));
+}
+
+EdgeProgram crowded_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("crowded/{}", number), number, crowded_program(number));
 }
 
 }  // namespace baton::record

@@ -37,5 +37,13 @@ TEST(EdgeRecord, OfSteps) {
   hold("steps", kStepPrograms, step_edges);
 }
 
+TEST(EdgeRecord, OfFields) {
+  hold("fields", kFieldPrograms, field_edges);
+}
+
+TEST(EdgeRecord, OfCrowds) {
+  hold("crowded", kCrowdedPrograms, crowded_edges);
+}
+
 }  // namespace
 }  // namespace baton::record

@@ -109,6 +109,22 @@ std::string changed_lines(const std::string& before, const std::string& text) {
   return out;
 }
 
+std::string text_of_rewriting(const ptx::ParsedModule& before,
+                              const overlap::Rewriting& rewriting) {
+  std::string out;
+  auto to = std::back_inserter(out);
+  for (const overlap::RewrittenKernel& each : rewriting.kernels) {
+    fmt::format_to(to, "rewrite {}: {} {}", each.kernel, each.obstacle, each.own);
+    for (const overlap::Change& change : each.changes) {
+      fmt::format_to(to, "; {} at {}: {}", static_cast<int>(change.kind), change.where,
+                     change.because);
+    }
+    out += '\n';
+  }
+  if (rewriting.module != nullptr) out += changed_lines(before.text(), rewriting.module->text());
+  return out;
+}
+
 }  // namespace
 
 overlap::MemoryId variable_number(std::string_view name, bool constant) {
@@ -262,21 +278,25 @@ std::string rewriting_text(const std::shared_ptr<const ptx::ParsedModule>& modul
     }
     const overlap::RewriteRequest request{&kernel, early, place};
     const overlap::Rewriting rewriting = rewrite(module, std::span(&request, 1));
-    for (const overlap::RewrittenKernel& each : rewriting.kernels) {
-      fmt::format_to(to, "rewrite {}: {} {}", each.kernel, each.obstacle, each.own);
-      for (const overlap::Change& change : each.changes) {
-        fmt::format_to(to, "; {} at {}: {}", static_cast<int>(change.kind), change.where,
-                       change.because);
-      }
-      out += '\n';
-    }
-    if (rewriting.module != nullptr) out += changed_lines(module->text(), rewriting.module->text());
+    out += text_of_rewriting(*module, rewriting);
     // The next place with other things that are known.
     early.constant_memory = !early.constant_memory;
     early.params.assign(kernel.params.size(), place == TriggerPlace::kBehindLoads
                                                   ? EarlyArgument::kAny
                                                   : EarlyArgument::kScalar);
     if (!early.params.empty()) early.params[0] = EarlyArgument::kConstantMemory;
+  }
+  return out;
+}
+
+std::string rewriting_text_of_all(const std::shared_ptr<const ptx::ParsedModule>& module,
+                                  std::vector<const ptx::Function*> kernels) {
+  std::ranges::sort(kernels, {}, &ptx::Function::name);
+  std::string out;
+  for (const auto place : {overlap::TriggerPlace::kNowhere, overlap::TriggerPlace::kBehindLoads}) {
+    std::vector<overlap::RewriteRequest> requests;
+    for (const ptx::Function* kernel : kernels) requests.push_back({kernel, {}, place});
+    out += text_of_rewriting(*module, rewrite(module, requests));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/recorded_program.h"
 #include "pdl/address_binder.h"
@@ -29,5 +30,8 @@ std::string values_text(const overlap::Footprint& footprint, const RecordedLaunc
 // The places of waits and triggers, and the text with them.
 std::string rewriting_text(const std::shared_ptr<const ptx::ParsedModule>& module,
                            const overlap::Footprint& footprint, const ptx::Function& kernel);
+// The text with all of the kernels rewritten.
+std::string rewriting_text_of_all(const std::shared_ptr<const ptx::ParsedModule>& module,
+                                  std::vector<const ptx::Function*> kernels);
 
 }  // namespace baton::record

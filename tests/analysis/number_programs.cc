@@ -2,15 +2,15 @@
 
 #include <random>
 
+#include "analysis/loop_kernel.h"
 #include "analysis/number_kernel.h"
+#include "analysis/passing_kernel.h"
 #include "analysis/programs.h"
 
 namespace baton::record {
 namespace {
 
 using overlap::GivenArgument;
-
-constexpr std::uint64_t kPrograms = 320;
 
 class Chooses {
  public:
@@ -64,22 +64,23 @@ class Chooses {
   std::mt19937_64 random_;
 };
 
-}  // namespace
-
-std::vector<RecordedProgram> number_programs() {
+// Programs of two kernels that take the same kinds of arguments.
+std::vector<RecordedProgram> programs_of(const char* family, std::uint64_t count,
+                                         const std::string& shared,
+                                         std::string (*kernel)(std::uint64_t, const std::string&)) {
   static constexpr std::array<std::uint32_t, 3> kBlocks[] = {{32, 1, 1}, {33, 1, 1},  {1, 1, 1},
                                                              {64, 1, 1}, {128, 1, 1}, {8, 4, 2},
                                                              {16, 3, 1}, {1, 64, 1}};
   static constexpr std::array<std::uint32_t, 3> kGrids[] = {
       {1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {1, 1, 4}, {64, 1, 1}};
   std::vector<RecordedProgram> programs;
-  for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
+  for (std::uint64_t seed = 1; seed <= count; ++seed) {
     RecordedProgram& program = programs.emplace_back();
-    program.name = fmt::format("numbers/{}", seed);
-    program.module = ptx::ParsedModule::parse(".version 8.7\n.target sm_90a\n.address_size 64\n" +
-                                                  number_kernel(2 * seed, "k0") +
-                                                  number_kernel(2 * seed + 1, "k1"),
-                                              program.name);
+    program.name = fmt::format("{}/{}", family, seed);
+    program.module =
+        ptx::ParsedModule::parse(".version 8.7\n.target sm_90a\n.address_size 64\n" + shared +
+                                     kernel(2 * seed, "k0") + kernel(2 * seed + 1, "k1"),
+                                 program.name);
     Chooses chooses(seed);
     for (const char* name : {"k0", "k1"}) {
       RecordedLaunch& launch = program.launches.emplace_back();
@@ -93,6 +94,20 @@ std::vector<RecordedProgram> number_programs() {
     }
   }
   return programs;
+}
+
+}  // namespace
+
+std::vector<RecordedProgram> number_programs() {
+  return programs_of("numbers", 320, "", number_kernel);
+}
+
+std::vector<RecordedProgram> loop_programs() {
+  return programs_of("loops", 256, passing_functions(), loop_kernel);
+}
+
+std::vector<RecordedProgram> passing_programs() {
+  return programs_of("passing", 256, passing_functions(), passing_kernel);
 }
 
 }  // namespace baton::record

@@ -11,6 +11,10 @@ namespace baton::record {
 
 std::vector<RecordedProgram> chain_programs(const ChainFamily& family);
 std::vector<RecordedProgram> number_programs();
+std::vector<RecordedProgram> loop_programs();
+std::vector<RecordedProgram> passing_programs();
+// At the bounds of what the analysis follows.
+std::vector<RecordedProgram> limit_programs();
 // Every kernel of PTX files in the repository, each behind itself and its neighbours.
 std::vector<RecordedProgram> file_programs();
 

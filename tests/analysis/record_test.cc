@@ -55,6 +55,18 @@ TEST(Record, Numbers) {
   hold("numbers", number_programs());
 }
 
+TEST(Record, Loops) {
+  hold("loops", loop_programs());
+}
+
+TEST(Record, Passing) {
+  hold("passing", passing_programs());
+}
+
+TEST(Record, Limits) {
+  hold("limits", limit_programs());
+}
+
 TEST(Record, Files) {
   hold("files", file_programs());
 }

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <map>
 #include <random>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,38 @@ namespace baton::record {
 namespace {
 
 // A kernel with its parameters: 'r' reads a buffer, 'w' writes one, 'n' is a number, 'p' points to
-// pointers.
+// pointers. 's' is a struct of what is read, what is written and a number.
 struct Kernel {
   const char* name;
   const char* params;
+  const char* file = "src/session/testdata/edges.ptx";
 };
+constexpr const char* kSteps = "tests/analysis/steps.ptx";
 constexpr Kernel kKernels[] = {
     {"late", "rw"},        {"late", "rw"},       {"late", "rw"},         {"ahead", "rrw"},
     {"ahead", "rrw"},      {"overwrites", "w"},  {"never", "rw"},        {"idle", ""},
     {"returns", "rwn"},    {"eager", "rw"},      {"eager", "rw"},        {"one_waits", "rw"},
     {"counts", ""},        {"counted", "w"},     {"non_coherent", "rw"}, {"indirect", "pw"},
     {"adds_offset", "rw"}, {"hands_over", "rw"}, {"reads_beyond", "rwn"}};
+constexpr Kernel kMoreKernels[] = {{"late", "rw"},
+                                   {"eager", "rw"},
+                                   {"ahead", "rrw"},
+                                   {"hands_over", "rw"},
+                                   {"counted", "w"},
+                                   {"fields_late", "s", kSteps},
+                                   {"fields_late", "s", kSteps},
+                                   {"fields_early", "s", kSteps},
+                                   {"fields_early", "s", kSteps},
+                                   {"fields_beyond", "s", kSteps},
+                                   {"waits_nowhere", "rw", kSteps},
+                                   {"rows", "rwn", kSteps},
+                                   {"adds", "wr", kSteps}};
+
+// Those that tell where blocks have room.
+constexpr Kernel kCrowdedKernels[] = {
+    {"late", "rw"}, {"eager", "rw"},    {"eager", "rw"},  {"hands_over", "rw"},
+    {"idle", ""},   {"returns", "rwn"}, {"counted", "w"}, {"fields_late", "s", kSteps},
+    {"late", "rw"}, {"one_waits", "rw"}};
 
 constexpr char kHead[] = R"([symbols]
 N = 4
@@ -42,12 +64,18 @@ v = { dtype = "i32", shape = [], role = "inout", init = "zeros", variable = "lat
 
 class StepProgram {
  public:
-  explicit StepProgram(std::uint64_t seed) : random_(seed) {
+  enum class Style {
+    kPlain,
+    kViews,    // some of which differ from one iteration to the next
+    kCrowded,  // its launches fill multiprocessors
+  };
+  StepProgram(std::uint64_t seed, std::span<const Kernel> kernels, Style style)
+      : random_(seed), kernels_(kernels), style_(style) {
     const std::uint64_t count = 2 + pick(4);
     const std::string steps = list(count, 0);
-    used_.insert("late");  // which has the variable
-    for (const std::string& name : used_) {
-      text_ += fmt::format("[kernels.{0}]\nptx = \"edges.ptx\"\nentry = \"{0}\"\n", name);
+    used_["late"] = kKernels[0].file;  // which has the variable
+    for (const auto& [name, file] : used_) {
+      text_ += fmt::format("[kernels.{0}]\nptx = \"{1}\"\nentry = \"{0}\"\n", name, file);
     }
     text_ += "[[steps]]\nrepeat = 1\nsteps = " + steps + "\n";
   }
@@ -127,26 +155,49 @@ class StepProgram {
   }
 
   std::string launch(const std::string& more) {
-    const Kernel& kernel = kKernels[pick(std::size(kKernels))];
-    used_.insert(kernel.name);
+    const Kernel& kernel = kernels_[pick(kernels_.size())];
+    used_[kernel.name] = kernel.file;
     std::string arguments;
     for (const char* param = kernel.params; *param != '\0'; ++param) {
       if (!arguments.empty()) arguments += ", ";
-      arguments += *param == 'n'   ? any({"4", "0", "1", "\"N\"", "32", "\"N - 1\""})
+      arguments += *param == 'n'   ? number()
                    : *param == 'p' ? "\"pointers\""
+                   : *param == 's' ? structure()
                                    : place(*param == 'w' ? written() : read());
     }
     std::string options = more;
     if (chance(25)) {
       options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
     }
-    if (chance(20)) options += ", placement = \"even\"";
+    if (style_ != Style::kCrowded && chance(20)) options += ", placement = \"even\"";
     if (chance(5)) options += ", cooperative = true";
-    return fmt::format("{{ launch = \"{}\", grid = [{}], block = [{}], args = [{}]{} }}",
-                       kernel.name, chance(4) ? "\"Z\"" : any({"1", "1", "2"}),
-                       any({"4", "4", "8", "32"}), arguments, options);
+    return fmt::format("{{ launch = \"{}\", {}, args = [{}]{} }}", kernel.name, extents(),
+                       arguments, options);
   }
 
+  std::string extents() {
+    if (style_ != Style::kCrowded) {
+      const std::string block = any({"4", "4", "8", "32"});
+      const std::string grid = chance(4) ? "\"Z\"" : any({"1", "1", "2"});
+      return fmt::format("grid = [{}], block = [{}]", grid, block);
+    }
+    const std::string grid = any({"1", "100", "132", "133", "264", "264", "500", "2000"});
+    std::string text =
+        fmt::format("grid = [{}], block = [{}]", grid, any({"32", "128", "256", "512", "1024"}));
+    if (chance(50)) {
+      text += fmt::format(", shared = {}",
+                          any({"1024", "16384", "33000", "49152", "70000", "113000", "200000"}));
+    }
+    if (chance(40)) text += ", placement = \"even\"";
+    if (chance(4)) text += fmt::format(", sms = {}", any({"66", "32"}));
+    return text;
+  }
+
+  std::string number() { return any({"4", "0", "1", "\"N\"", "32", "\"N - 1\""}); }
+  std::string structure() {
+    const std::string from = start(read()), to = start(written());
+    return fmt::format("{{ struct = [{}, {}, {{ i32 = {} }}] }}", from, to, number());
+  }
   std::string read() { return any({"x", "x", "y", "y", "z", "w", "w", "u", "s", "k"}); }
   std::string written() {
     return chance(6) ? any({"w", "u", "v", "k"}) : any({"x", "x", "y", "y", "z", "s"});
@@ -154,10 +205,20 @@ class StepProgram {
   std::string place(const std::string& buffer) {
     if (buffer == "v") return "\"v\"";
     const std::uint64_t offset = any_offset();
+    if (style_ == Style::kViews && !indexes_.empty() && chance(25)) {
+      const std::string& index = indexes_[pick(indexes_.size())];
+      const std::string count = any({"8", "32", "32 - {0}", "8 + 4 * {0}"});
+      return fmt::format("{{ buffer = \"{}\", offset = \"{} * {}\", count = \"{}\" }}", buffer,
+                         any({"8", "4"}), index, fmt::format(fmt::runtime(count), index));
+    }
     if (chance(15)) {
       return fmt::format("{{ buffer = \"{}\", offset = {}, count = {} }}", buffer, offset,
                          any({"4", "32", "64"}));
     }
+    return start(buffer, offset);
+  }
+  std::string start(const std::string& buffer) { return start(buffer, any_offset()); }
+  std::string start(const std::string& buffer, std::uint64_t offset) {
     if (!indexes_.empty() && chance(40)) {
       return fmt::format("\"{} + {} * {}\"", buffer, any({"4", "8", "1"}),
                          indexes_[pick(indexes_.size())]);
@@ -171,7 +232,9 @@ class StepProgram {
 
   std::mt19937_64 random_;
   std::string text_;
-  std::set<std::string> used_;  // kernels
+  const std::span<const Kernel> kernels_;
+  const Style style_;
+  std::map<std::string, std::string> used_;  // kernels, with their files
   std::vector<std::string> indexes_;
   unsigned events_ = 0;
 };
@@ -179,7 +242,15 @@ class StepProgram {
 }  // namespace
 
 std::string step_program(std::uint64_t seed) {
-  return StepProgram(seed).text();
+  return StepProgram(seed, kKernels, StepProgram::Style::kPlain).text();
+}
+
+std::string field_program(std::uint64_t seed) {
+  return StepProgram(seed, kMoreKernels, StepProgram::Style::kViews).text();
+}
+
+std::string crowded_program(std::uint64_t seed) {
+  return StepProgram(seed, kCrowdedKernels, StepProgram::Style::kCrowded).text();
 }
 
 }  // namespace baton::record
