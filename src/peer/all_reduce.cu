@@ -16,9 +16,37 @@ __device__ void copy(T* to, const T* from, unsigned count, bool is_even) {
   }
 }
 
-__device__ inline float combine(int op, float a, float b) {
-  if (op == kSum) return a + b;
-  if (a != a || b != b) return __int_as_float(0x7fc00000);
+// Integers wrap around.
+__device__ inline float sum(float a, float b) {
+  return a + b;
+}
+__device__ inline int sum(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+}
+__device__ inline unsigned sum(unsigned a, unsigned b) {
+  return a + b;
+}
+__device__ inline long long sum(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) +
+                                static_cast<unsigned long long>(b));
+}
+__device__ inline unsigned long long sum(unsigned long long a, unsigned long long b) {
+  return a + b;
+}
+
+// Of integers there is none.
+template <class V>
+__device__ bool is_nan(V) {
+  return false;
+}
+__device__ inline bool is_nan(float value) {
+  return value != value;
+}
+
+template <class V>
+__device__ V combine(int op, V a, V b) {
+  if (op == kSum) return sum(a, b);
+  if (is_nan(a) || is_nan(b)) return static_cast<V>(__int_as_float(0x7fc00000));
   if (op == kMax) return a < b ? b : a;
   return b < a ? b : a;
 }
@@ -53,18 +81,18 @@ struct Parts {
   // The reduction of pack k of the `count` elements from `at` on. In the order of the ranks, so that
   // all of them get the same bits.
   __device__ Pack<T> operator()(unsigned at, unsigned k, unsigned count) const {
-    float sum[kEach<T>];
+    Value<T> all[kEach<T>];
 #pragma unroll 1
     for (int each = 0; each < ranks; ++each) {
       const Pack<T> pack = load_pack(of(each) + at, k, count, is_even);
 #pragma unroll
       for (unsigned j = 0; j < kEach<T>; ++j) {
-        sum[j] = each == 0 ? pack[j] : combine(op, sum[j], pack[j]);
+        all[j] = each == 0 ? pack[j] : combine(op, all[j], pack[j]);
       }
     }
     Pack<T> result;
 #pragma unroll
-    for (unsigned j = 0; j < kEach<T>; ++j) result.set(j, sum[j]);
+    for (unsigned j = 0; j < kEach<T>; ++j) result.set(j, all[j]);
     return result;
   }
 };
@@ -84,7 +112,7 @@ struct Round {
 // The second of two shots: the rank reduces its own part of the elements, sends that to all others,
 // and gets theirs. False where the run has failed meanwhile.
 template <class T, class BeginOf>
-__device__ bool second_shot(const Block& block, const Round<T>& round, const Finisher<T>& finisher,
+__device__ bool second_shot(const Block& block, const Round<T>& round, const FinisherOf<T>& finisher,
                             const BeginOf& begin_of) {
   const unsigned own = begin_of(block.rank);
   const unsigned count = begin_of(block.rank + 1) - own;
@@ -117,7 +145,7 @@ __device__ bool second_shot(const Block& block, const Round<T>& round, const Fin
 // sends each other rank the part that that one reduces.
 template <class T>
 __device__ bool execute(const Block& block, const Round<T>& round, int shots,
-                        Finisher<T>& finisher) {
+                        FinisherOf<T>& finisher) {
   const unsigned ranks = static_cast<unsigned>(block.count);
   // Whole packs.
   const unsigned part = (round.count / ranks + kEach<T>) / kEach<T> * kEach<T>;
@@ -162,7 +190,7 @@ __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* fro
   const bool is_even =
       are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
                epilogue, sizeof(T));
-  Finisher<T> finisher(epilogue, to, is_even, kept);
+  FinisherOf<T> finisher(epilogue, to, is_even, kept);
   wait_for_earlier_launches();
   unsigned* const last = reinterpret_cast<unsigned*>(ranks.memory[rank]) + blockIdx.x;
   unsigned epoch = *last;
@@ -217,6 +245,10 @@ __device__ void finish(T* results, unsigned long long elements, unsigned long lo
 BATON_ALL_REDUCE(f32, float)
 BATON_ALL_REDUCE(f16, __half)
 BATON_ALL_REDUCE(bf16, __nv_bfloat16)
+BATON_ALL_REDUCE(i32, int)
+BATON_ALL_REDUCE(u32, unsigned)
+BATON_ALL_REDUCE(i64, long long)
+BATON_ALL_REDUCE(u64, unsigned long long)
 
 #ifndef BATON_WAITS
 #define BATON_FINISH(name, T)                                                                  \

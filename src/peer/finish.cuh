@@ -126,4 +126,45 @@ class Finisher {
   float squares_ = 0;  // of the thread's elements of a row
 };
 
+// Of integers, which have no epilogues.
+template <class T>
+class Storer {
+ public:
+  __device__ Storer(const Epilogue&, T* result, bool is_even, Vector*)
+      : result_(result), is_even_(is_even) {}
+
+  __device__ bool has_work() const { return false; }
+  __device__ void prefetch(unsigned long long, unsigned) const {}
+  template <class Reduced>
+  __device__ void finish(const Reduced& reduced, unsigned long long begin, unsigned count) const {
+#pragma unroll 1
+    for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
+      store_pack(result_ + begin, k, count, is_even_, reduced(0, k, count));
+    }
+  }
+
+ private:
+  T* const result_;
+  const bool is_even_;
+};
+
+template <class T>
+struct ChosenFinisher {
+  using Type = Storer<T>;
+};
+template <>
+struct ChosenFinisher<float> {
+  using Type = Finisher<float>;
+};
+template <>
+struct ChosenFinisher<__half> {
+  using Type = Finisher<__half>;
+};
+template <>
+struct ChosenFinisher<__nv_bfloat16> {
+  using Type = Finisher<__nv_bfloat16>;
+};
+template <class T>
+using FinisherOf = typename ChosenFinisher<T>::Type;
+
 }  // namespace baton::peer

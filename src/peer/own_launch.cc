@@ -10,6 +10,14 @@ std::optional<std::string_view> suffix_of(DType dtype) {
       return "f16";
     case DType::kBF16:
       return "bf16";
+    case DType::kI32:
+      return "i32";
+    case DType::kU32:
+      return "u32";
+    case DType::kI64:
+      return "i64";
+    case DType::kU64:
+      return "u64";
     default:
       return std::nullopt;
   }

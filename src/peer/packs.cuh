@@ -1,6 +1,6 @@
 #pragma once
 
-// Elements in packs of 16 bytes, and in f32.
+// Elements in packs of 16 bytes, and the values that they are computed with: f32 for floats.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -9,7 +9,9 @@ namespace baton::peer {
 
 using Vector = uint4;
 
-__device__ inline float load(float value) {
+// Integers, and f32.
+template <class T>
+__device__ T load(T value) {
   return value;
 }
 __device__ inline float load(__half value) {
@@ -18,7 +20,8 @@ __device__ inline float load(__half value) {
 __device__ inline float load(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
-__device__ inline void store(float* to, float value) {
+template <class T>
+__device__ void store(T* to, T value) {
   *to = value;
 }
 __device__ inline void store(__half* to, float value) {
@@ -29,17 +32,20 @@ __device__ inline void store(__nv_bfloat16* to, float value) {
 }
 
 template <class T>
+using Value = decltype(load(T()));
+
+template <class T>
 constexpr unsigned kEach = sizeof(Vector) / sizeof(T);
 
 // Of the elements at a place, as many as there are; the others of the pack are not looked at.
 template <class T>
 struct Pack {
   Vector bits;
-  __device__ float operator[](unsigned j) const {
+  __device__ Value<T> operator[](unsigned j) const {
     return load(reinterpret_cast<const T*>(&bits)[j]);
   }
   // Rounds.
-  __device__ void set(unsigned j, float value) { store(reinterpret_cast<T*>(&bits) + j, value); }
+  __device__ void set(unsigned j, Value<T> value) { store(reinterpret_cast<T*>(&bits) + j, value); }
 };
 
 template <class T>

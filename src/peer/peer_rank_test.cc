@@ -44,7 +44,9 @@ std::string elements_of(DType dtype, std::uint32_t rank, std::uint64_t count, in
     const auto mixed = static_cast<std::uint32_t>((k + 1) * 2654435761u + rank * 40503u +
                                                   static_cast<std::uint32_t>(turn) * 97u);
     const float value = static_cast<float>(static_cast<int>(mixed >> 12 & 0xfff) - 2048) / 97.0f;
-    const std::uint64_t bits = encode_float(dtype, value);
+    // Integers that wrap around, of both signs.
+    const std::uint64_t bits =
+        is_float(dtype) ? encode_float(dtype, value) : mixed * 0x9E3779B97F4A7C15ull >> k % 3;
     std::memcpy(bytes.data() + k * size_of(dtype), &bits, size_of(dtype));
   }
   return bytes;
@@ -130,7 +132,8 @@ std::string text_of(const Case& c) {
 }
 
 TEST(PeerRank, ReducesAsTheHostDoes) {
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kU32,
+                            DType::kI64, DType::kU64}) {
     for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin}) {
       for (const std::uint32_t ranks : {2u, 3u, 4u}) {
         for (const Shots shots : {Shots::kOne, Shots::kTwo}) {

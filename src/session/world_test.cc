@@ -406,7 +406,7 @@ TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
   const std::string text =
       kWorld + buffer("x", "f32", "[1000]", "inout", "random") + "shard = { axis = 0 }\n" +
       buffer("half", "bf16", "[\"64 * ranks\"]", "inout", "random") + "shard = { axis = 0 }\n" +
-      buffer("n", "i32", "[4]", "output", "ones") +
+      buffer("n", "i16", "[4]", "output", "ones") +
       step(
           "repeat = 3\nindex = \"i\"\nsteps = [ "
           "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = \"997 - i\" } } ]") +
@@ -422,10 +422,10 @@ TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
         executable.run();
         if (by == CollectiveExecutor::kPeer) {
           EXPECT_EQ(executable.report().collectives->executor, "peer");
-          EXPECT_THAT(executable.report().collectives->host_steps, ElementsAre(HasSubstr("(i32)")));
+          EXPECT_THAT(executable.report().collectives->host_steps, ElementsAre(HasSubstr("(i16)")));
         }
-        EXPECT_THAT(values<std::int32_t>(executable.output("n")),
-                    Each(static_cast<std::int32_t>(world.ranks())));
+        EXPECT_THAT(values<std::int16_t>(executable.output("n")),
+                    Each(static_cast<std::int16_t>(world.ranks())));
         return executable.output("x").bytes + executable.output("half").bytes;
       };
       EXPECT_TRUE(bytes_by(CollectiveExecutor::kPeer) == bytes_by(CollectiveExecutor::kHost));
