@@ -8,7 +8,7 @@
 namespace baton::peer {
 
 constexpr unsigned kMostRanks = 8;
-constexpr unsigned kMostBlocks = 64;
+constexpr unsigned kMostBlocks = 32;
 constexpr unsigned kThreads = 256;       // of a block
 constexpr unsigned kSlotBytes = 16384;   // what a block sends to another rank in one round
 constexpr unsigned kFlagBytes = 4096;    // of one phase

@@ -124,7 +124,7 @@ class Nccl(Case):
             ranks = self.start_ranks(program, "--set", "SPIN=1", "--collectives", "nccl", "--executor",
                                      executor, BATON_LOG="info")
             for line in ranks[0].stderr:
-                if "has a communicator of NCCL" in line:
+                if "in a communicator of NCCL" in line:
                     break
             ranks[1].kill()
             _, err = ranks[0].communicate(timeout=60)
