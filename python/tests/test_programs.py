@@ -307,6 +307,9 @@ def test_check(baton, program):
     assert [edge.verdict for edge in report.edges] == ["unknown", "unknown"]
     assert report.edges[0].cause == "no_wait" and not report.edges[0].programmatic
     assert report.launches[0].config["grid"] == (1, 1, 1)
+    texts = [advice.text for advice in report.edges[0].advice]
+    assert any("never waits: give it a wait" in text for text in texts), texts
+    assert all(advice.seconds > 0 for advice in report.edges[0].advice)
     rewritten = program.check(device=baton.target, rewrite="loads")
     assert rewritten.edges[0].verdict == "proven"
     assert "proven" in str(rewritten) and "proven" in rewritten._repr_html_()

@@ -23,8 +23,8 @@ void show_advice(std::vector<AdviceRow> rows, bool all, Output& output) {
   if (!all && rows.size() > kMostAdvice) rows.resize(kMostAdvice);
   Table table({{"edge"}, {"may save", Table::Align::kRight}, {"by"}});
   for (const AdviceRow& row : rows) {
-    table.add(
-        {row.edge, format_duration(row.advice.seconds), printable(row.advice.text, kLongestAdvice)});
+    table.add({row.edge, format_duration(row.advice.seconds),
+               printable(row.advice.text, kLongestAdvice)});
   }
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
