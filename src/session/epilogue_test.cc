@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -190,6 +191,27 @@ TEST(Collectives, EarlyStartsOfPeersHaveNoFindingUnderAnySchedule) {
       }
     }));
   }
+}
+
+// Kernels of Baton's own are counted for no launch of the program.
+TEST(Collectives, LaunchesHaveTheirOwnCounts) {
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    for (const auto by : {CollectiveExecutor::kPeer, CollectiveExecutor::kHost}) {
+      Bindings bindings;
+      bindings.collectives = by;
+      const std::string text =
+          chain(kEager) + step("all_reduce = { buffer = \"y\", add = \"x\" }") +
+          step("launch = \"eager\"\ngrid = [2]\nblock = [32]\nargs = [\"x\", \"z\"]");
+      const Executable executable = ran(text, device, world, std::move(bindings));
+      std::set<std::uint64_t> counts;
+      for (const StepReport& each : executable.report().steps) {
+        if (each.kind == StepReport::Kind::kLaunch) counts.insert(each.instructions.value_or(0));
+      }
+      // Those of hands_over and of eager, which are as long.
+      EXPECT_EQ(counts.size(), 1u);
+      EXPECT_FALSE(counts.contains(0));
+    }
+  }));
 }
 
 std::string refusal(const std::string& buffers, const std::string& keys) {
