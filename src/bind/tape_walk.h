@@ -18,8 +18,9 @@ struct RunStep {
   std::uint32_t row = 0;                // of the report; whoever walks sets it
   bool programmatic = false;            // the edge from `before`: the step may start early
   // A collective: as a kernel of Baton's own it would have a programmatic edge from the launch
-  // right before it. Whoever executes it sets `programmatic`.
+  // right before it. Whoever executes it sets `programmatic`, and `own_kernel` if it sends one.
   bool as_kernel_early = false;
+  bool own_kernel = false;
   // Among the steps of a walk, where steps are numbered; equal in each iteration of a while.
   std::uint64_t number = 0;
 };
@@ -117,8 +118,8 @@ class BasicTapeWalk {
   }
 
   RunStep next(const TapeStep& step, const PlannedStep* before) {
-    if constexpr (kNumbered) return {step.step, before, 0, false, false, number_++};
-    return {step.step, before, 0, false, false, 0};
+    if constexpr (kNumbered) return {step.step, before, 0, false, false, false, number_++};
+    return {step.step, before, 0, false, false, false, 0};
   }
 
   template <typename Visit>
@@ -147,7 +148,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false, false, number_};
+    at_ = {step.step, nullptr, 0, false, false, false, number_};
     const std::uint64_t count = tape_.count(loop, slots_);
     for (std::uint64_t index = 0; index < count; ++index) {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
@@ -156,7 +157,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeCondition& condition, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, false, number_};
     at_ = here;
     if (condition.patched) tape_.patch(condition, slots_);
     std::uint64_t times = 0;
@@ -172,7 +173,7 @@ class BasicTapeWalk {
   // Nothing overlaps where branches begin and end.
   template <typename Visit>
   void act(TapeStep& step, TapeParallel& parallel, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, false, number_};
     at_ = here;
     visit.branch(TapeFork{parallel});
     steps(parallel.steps, visit);

@@ -298,8 +298,9 @@ TEST(PeerRank, StartsEarlyWithoutARace) {
   }
 }
 
-TEST(PeerRank, AMissingWaitIsFound) {
-  const std::string ptx = replaced(kernels_ptx(true), "griddepcontrol.wait;", "");
+TEST(PeerRank, AWaitThatComesTooLateIsFound) {
+  const std::string ptx = replaced(replaced(kernels_ptx(true), "griddepcontrol.wait;", ""),
+                                   "\tret;", "\tgriddepcontrol.wait;\n\tret;");
   for (const Schedule& schedule : kSchedules) {
     EXPECT_FALSE(run_early(schedule, ptx, false).empty()) << to_string(schedule);
   }

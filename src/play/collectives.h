@@ -115,14 +115,16 @@ class Collectives {
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };
 
-// Decides the edge of a step from the launch before it: that of a collective depends on what
-// executes it. Called for each step before it is sent.
-inline void decide_edge(bind::RunStep& at, const bind::TapeCollective& step,
-                        const Collectives& collectives) {
-  at.programmatic = at.as_kernel_early && collectives.by_kernel(step);
+// Notes how a step is executed: the edge of a collective from the launch before it depends on that.
+// Called for each step before it is sent.
+inline void note_execution(bind::RunStep& at, const bind::TapeCollective& step,
+                           const Collectives& collectives) {
+  const bool is_kernel = collectives.by_kernel(step);
+  at.programmatic = at.as_kernel_early && is_kernel;
+  at.own_kernel = is_kernel || !step.planned->epilogue.is_none();
 }
 template <typename Action>
-void decide_edge(bind::RunStep&, const Action&, const Collectives&) {}
+void note_execution(bind::RunStep&, const Action&, const Collectives&) {}
 
 // The stage that ranks compare at the step, with its text for messages.
 world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective& step,

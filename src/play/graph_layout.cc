@@ -28,7 +28,7 @@ class Layouter {
     bind::TapeWalk walk(context_.tape);
     const auto step = [&](bind::RunStep& at, auto& action) {
       if (run_ != nullptr) run_->watch.check();
-      decide_edge(at, action, context_.collectives);
+      note_execution(at, action, context_.collectives);
       if (copies_ != 0) {
         at.row = at.step->leaf;
       } else if (run_ != nullptr) {

@@ -12,7 +12,7 @@ void send_all(const PlayTarget& target, std::string_view what) {
     typename decltype(sender)::Walk walk(target.tape);
     walk.run(
         [&](bind::RunStep& at, auto& action) {
-          decide_edge(at, action, target.collectives);
+          note_execution(at, action, target.collectives);
           sender.note(at, action, walk.slots());
           if (sender.is_empty(action, target.buffers)) return;
           sender.begin(action);

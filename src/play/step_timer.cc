@@ -71,12 +71,14 @@ void StepTimer::note_counted(const PlayContext& context, const Group& group) {
   }
   for (const bind::RunStep& at : group) {
     const auto* launch = std::get_if<bind::PlannedLaunch>(&at.step->action);
-    if (launch == nullptr) continue;
-    const std::size_t number =
-        launch->part ? context.tape.lanes() + *launch->part : std::size_t{launch->lane};
+    if (launch == nullptr && !at.own_kernel) continue;
+    // Kernels of Baton's own are in the first lane.
+    const std::size_t number = launch == nullptr ? 0
+                               : launch->part    ? context.tape.lanes() + *launch->part
+                                                 : std::size_t{launch->lane};
     std::deque<driver::Counters>& counted = counted_[number];
     if (counted.empty()) return;  // a launch failed before the device counted it
-    context.log.counted(at.row, counted.front());
+    if (launch != nullptr) context.log.counted(at.row, counted.front());
     counted.pop_front();
   }
 }

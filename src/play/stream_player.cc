@@ -30,7 +30,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
   };
   const auto step = [&](bind::RunStep& at, auto& action) {
     if (watched) context.watch.check();
-    decide_edge(at, action, context.collectives);
+    note_execution(at, action, context.collectives);
     context.log.next(at, action, walk.slots());
     sender.note(at, action, walk.slots());
     const bool sent = !sender.is_empty(action, context.buffers);

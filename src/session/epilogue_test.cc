@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,7 +118,7 @@ TEST_P(Executors, EpiloguesKeepTheOrderOfTheSteps) {
 // between the first one and the all-reduce, with its arguments.
 std::string chain(const std::string& second) {
   const std::string blocks = "grid = [2], block = [32]";
-  return kWorld + edge_kernel("hands_over") + edge_kernel("eager") + edge_kernel("never") +
+  return kWorld + edge_kernel("hands_over") + edge_kernel("eager") + edge_kernel("returns") +
          buffer("x", "f32", "[64]", "inout", "ones") + buffer("y", "f32", "[64]", "output") +
          buffer("z", "f32", "[64]", "output") +
          step("repeat = 3\nsteps = [ { launch = \"hands_over\", " + blocks +
@@ -126,7 +127,10 @@ std::string chain(const std::string& second) {
               ", args = [\"y\", \"x\"] } ]");
 }
 const std::string kEager = "launch = \"eager\", args = [\"x\", \"y\"]";
-const std::string kForced = "launch = \"never\", pdl = \"force\", args = [\"x\", \"z\"]";
+// Threads from n on end before they wait. It starts early whatever that means for others.
+std::string returns_from(int n) {
+  return "launch = \"returns\", pdl = \"force\", args = [\"x\", \"z\", " + std::to_string(n) + "]";
+}
 
 // Its programmatic edges in the graph, and what it makes.
 std::pair<std::uint64_t, std::string> chained(const std::string& text, const Device& device,
@@ -144,7 +148,6 @@ std::pair<std::uint64_t, std::string> chained(const std::string& text, const Dev
 // A kernel between peers waits by itself, so that it may start early; what the host does may not.
 TEST(Collectives, AKernelBetweenPeersStartsEarlyAfterALaunch) {
   const std::string text = chain(kEager);
-  const std::string forced = chain(kForced);
   expect_none(on_ranks(2, [&](const Device& device, const World& world) {
     const auto host = chained(text, device, world, CollectiveExecutor::kHost);
     const auto peer = chained(text, device, world, CollectiveExecutor::kPeer);
@@ -153,9 +156,15 @@ TEST(Collectives, AKernelBetweenPeersStartsEarlyAfterALaunch) {
     const auto stream =
         chained(text, device, world, CollectiveExecutor::kPeer, ExecutorKind::kStream);
     EXPECT_TRUE(stream.second == host.second);
-    // The launch before does not wait, and so does not stand for those before it.
-    const auto gap = chained(forced, device, world, CollectiveExecutor::kPeer);
-    EXPECT_EQ(gap.first, chained(forced, device, world, CollectiveExecutor::kHost).first);
+    // Where no thread of the launch before waits, its end says nothing of those before it.
+    for (const int n : {64, 0}) {
+      const std::string waits = chain(returns_from(n));
+      const auto full = chained(waits, device, world, CollectiveExecutor::kHost);
+      EXPECT_EQ(full.first, 5u);
+      const auto by_peers = chained(waits, device, world, CollectiveExecutor::kPeer);
+      EXPECT_EQ(by_peers.first, full.first + (n == 0 ? 0 : 3)) << n;
+      EXPECT_TRUE(by_peers.second == full.second);
+    }
   }));
 }
 
@@ -182,6 +191,27 @@ TEST(Collectives, EarlyStartsOfPeersHaveNoFindingUnderAnySchedule) {
       }
     }));
   }
+}
+
+// Kernels of Baton's own are counted for no launch of the program.
+TEST(Collectives, LaunchesHaveTheirOwnCounts) {
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    for (const auto by : {CollectiveExecutor::kPeer, CollectiveExecutor::kHost}) {
+      Bindings bindings;
+      bindings.collectives = by;
+      const std::string text =
+          chain(kEager) + step("all_reduce = { buffer = \"y\", add = \"x\" }") +
+          step("launch = \"eager\"\ngrid = [2]\nblock = [32]\nargs = [\"x\", \"z\"]");
+      const Executable executable = ran(text, device, world, std::move(bindings));
+      std::set<std::uint64_t> counts;
+      for (const StepReport& each : executable.report().steps) {
+        if (each.kind == StepReport::Kind::kLaunch) counts.insert(each.instructions.value_or(0));
+      }
+      // Those of hands_over and of eager, which are as long.
+      EXPECT_EQ(counts.size(), 1u);
+      EXPECT_FALSE(counts.contains(0));
+    }
+  }));
 }
 
 std::string refusal(const std::string& buffers, const std::string& keys) {

@@ -82,8 +82,8 @@ class World(RankCase):
         self.assertEqual(one.json()["symbols"]["ranks"], 1)
         self.assertNotIn("collectives", one.json())
         for executor in ("stream", "graph"):
-            two = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=two.npy",
-                             "--devices", "sim,sim", "--executor", executor, "--json")
+            two = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--expect", "normed=normed.npy",
+                             "--output", "out=two.npy", "--devices", "sim,sim", "--executor", executor, "--json")
             self.check(two, 0)
             json = two.json()
             self.assertEqual(json["symbols"]["ranks"], 2)
@@ -91,8 +91,8 @@ class World(RankCase):
             self.assertEqual([step["kind"] for step in json["steps"]], ["launch", "launch", "collective"])
             self.assertEqual(json["collectives"], {
                 "executor": "host", "reason": "NCCL works between GPUs, and the device is simulated"})
-            peers = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=peers.npy",
-                               "--devices", "sim,sim", "--executor", executor, "--collectives", "peer",
+            peers = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--expect",
+                               "normed=normed.npy", "--output", "out=peers.npy", "--devices", "sim,sim", "--executor", executor, "--collectives", "peer",
                                "--json")
             self.check(peers, 0)
             self.assertEqual(peers.json()["collectives"],
@@ -106,6 +106,19 @@ class World(RankCase):
         four = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--devices",
                           "sim:tiny,sim:tiny,sim:tiny,sim:tiny")
         self.check(four, 0)
+
+    def test_an_epilogue_has_the_same_bits_by_every_executor(self):
+        program = ROOT / "bench" / "all_reduce.toml"
+        sizes = ("--set", "ROWS=3", "--set", "K=256", "--set", "TIMES=3")
+        for executor in ("stream", "graph"):
+            for collectives in ("host", "peer"):
+                done = self.baton("run", program, *sizes, "--devices", "sim,sim", "--executor", executor,
+                                  "--collectives", collectives, "--output",
+                                  f"h={executor}-{collectives}.npy", "--json")
+                self.check(done, 0)
+                self.assertEqual(done.json()["findings"], [])
+        for name in ("stream-peer", "graph-host", "graph-peer"):
+            numpy.testing.assert_array_equal(self.out("stream-host.npy"), self.out(f"{name}.npy"))
 
     def test_mpirun(self):
         self.reference(EXAMPLE)
