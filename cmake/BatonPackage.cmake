@@ -23,6 +23,8 @@ file(WRITE "${control}/shlibs"
 file(WRITE "${control}/triggers" "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA "${control}/shlibs;${control}/triggers")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# Signatures of bundles load it. Later systems have it by another name.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libssl3 | libssl3t64")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, pkg-config, man-db")
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/BatonCompressManual.cmake")
 # Debian's own copy of the licence is named, not repeated.

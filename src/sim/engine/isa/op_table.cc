@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "sim/engine/isa/matrix_kernel.h"
+#include "sim/engine/isa/processor.h"
 #include "sim/engine/isa/spec.h"
 
 namespace baton::sim {
@@ -17,21 +18,10 @@ MatrixKernel make_matrix_kernel();
 }  // namespace v3
 #endif
 
-#if defined(BATON_SIM_HAS_V3)
-namespace {
-
-bool is_v3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi2");
-}
-
-}  // namespace
-#endif
-
 const OpTable& op_table() {
   static const OpTable table = []() -> OpTable {
 #if defined(BATON_SIM_HAS_V3)
-    if (is_v3()) return v3::make_table("x86-64-v3");
+    if (is_x86_64_v3()) return v3::make_table("x86-64-v3");
 #endif
 #if defined(BATON_SIM_HAS_PORTABLE)
     return portable::make_table("portable");
@@ -49,7 +39,7 @@ const MatrixKernel& matrix_kernel() {
   static const MatrixKernel kernel = [] {
     op_table();  // which tells where this build has none for the processor
 #if defined(BATON_SIM_HAS_V3) && defined(BATON_SIM_HAS_PORTABLE)
-    return is_v3() ? v3::make_matrix_kernel() : portable::make_matrix_kernel();
+    return is_x86_64_v3() ? v3::make_matrix_kernel() : portable::make_matrix_kernel();
 #elif defined(BATON_SIM_HAS_V3)
     return v3::make_matrix_kernel();
 #else
