@@ -1,5 +1,6 @@
 #include "sim/graph/user_object.h"
 
+#include <system_error>
 #include <thread>
 
 namespace baton::sim {
@@ -13,7 +14,12 @@ bool UserObject::release(unsigned count) {
   std::lock_guard lock(mutex_);
   if (count > count_) return false;
   count_ -= count;
-  if (count_ == 0 && count != 0) std::thread(destroy_, object_).detach();
+  if (count_ != 0 || count == 0) return true;
+  try {
+    std::thread(destroy_, object_).detach();
+  } catch (const std::system_error&) {
+    destroy_(object_);  // the system has no more threads
+  }
   return true;
 }
 
