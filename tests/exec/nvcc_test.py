@@ -128,6 +128,15 @@ class Nvcc(unittest.TestCase):
         done, report = self.exec(built("race", "-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"))
         self.assertIn("machine code only", report["unchecked"][0]["why"])
 
+    def test_newer_ptx_replaces_machine_code_of_the_device(self):
+        # As prebuilt libraries have it: code for today's GPUs, PTX for those to come.
+        self.check_right(built("runtime", "-gencode", "arch=compute_90,code=sm_90",
+                               "-gencode", "arch=compute_120,code=compute_120"))
+
+    def test_newer_ptx_alone_is_refused(self):
+        done, report = self.exec(built("race", "-gencode", "arch=compute_120,code=compute_120"))
+        self.assertIn("the module is for sm_120", report["unchecked"][0]["why"])
+
     def test_a_toolkit_keeps_the_ptx_of_machine_code(self):
         toolkit = pathlib.Path(FOLDER.name) / "a toolkit"
         made = subprocess.run([BATON, "toolkit", toolkit, "--from", pathlib.Path(NVCC).resolve().parents[1]],

@@ -1,9 +1,12 @@
 // Capturing the work of streams into graphs.
 
+#include <algorithm>
 #include <atomic>
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/foreign.h"
+#include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
 #include "sim/graph/capture.h"
@@ -20,9 +23,21 @@ CUstreamCaptureStatus status_of(const SimStream& stream) {
                               : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-}  // namespace
+std::vector<GraphDependency> dependencies_of(const SimGraph& graph, const CUgraphNode* nodes,
+                                             const CUgraphEdgeData* data, size_t count) {
+  require(count == 0 || nodes != nullptr, CUDA_ERROR_INVALID_VALUE);
+  std::vector<GraphDependency> result;
+  for (size_t k = 0; k < count; ++k) {
+    const std::shared_ptr<GraphNode> node = node_of(nodes[k]);
+    require(graph.holds(*node), CUDA_ERROR_INVALID_VALUE);
+    result.push_back({node, data == nullptr ? CUgraphEdgeData{} : data[k]});
+  }
+  return result;
+}
 
-CUresult StreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
+// Captures into `given`, or into a new graph where it is null.
+CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode, CUgraph given,
+                       const CUgraphNode* nodes, const CUgraphEdgeData* data, size_t count) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
           CUDA_ERROR_INVALID_VALUE);
@@ -35,9 +50,57 @@ CUresult StreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
   capture->thread = std::this_thread::get_id();
   capture->origin = stream.get();
   capture->streams.push_back(stream);
-  capture->handle = Objects::instance().graphs.add(capture->graph);
-  stream->capture = {std::move(capture), {}};
+  std::vector<GraphDependency> frontier;
+  if (given != nullptr) {
+    capture->graph = graph_of(given);
+    capture->is_given = true;
+    capture->first = capture->graph->nodes().size();
+    capture->handle = given;
+    frontier = dependencies_of(*capture->graph, nodes, data, count);
+  } else {
+    capture->handle = Objects::instance().graphs.add(capture->graph);
+  }
+  stream->capture = {std::move(capture), std::move(frontier)};
   return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult StreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  return begin_capture(stream, mode, nullptr, nullptr, nullptr, 0);
+}
+
+CUresult StreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* nodes,
+                                   const CUgraphEdgeData* data, size_t count,
+                                   CUstreamCaptureMode mode) {
+  require(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
+  return begin_capture(stream, mode, graph, nodes, data, count);
+}
+
+CUresult StreamUpdateCaptureDependencies(CUstream handle, CUgraphNode* nodes,
+                                         const CUgraphEdgeData* data, size_t count,
+                                         unsigned flags) {
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  require(
+      flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES,
+      CUDA_ERROR_INVALID_VALUE);
+  std::lock_guard lock(Scheduler::instance().mutex);
+  CaptureState& state = stream->capture;
+  require(state.capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+  require(!state.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  const auto added = dependencies_of(*state.capture->graph, nodes, data, count);
+  if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) state.frontier.clear();
+  for (const GraphDependency& each : added) {
+    const bool known = std::any_of(state.frontier.begin(), state.frontier.end(),
+                                   [&](const auto& mine) { return mine.from == each.from; });
+    if (!known) state.frontier.push_back(each);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult StreamUpdateCaptureNodes(CUstream stream, CUgraphNode* nodes, size_t count,
+                                  unsigned flags) {
+  return StreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags);
 }
 
 CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
@@ -57,7 +120,7 @@ CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
     *result = capture->handle;
     return CUDA_SUCCESS;
   }
-  Objects::instance().graphs.remove(capture->handle);
+  if (!capture->is_given) Objects::instance().graphs.remove(capture->handle);
   return capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                               : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 }

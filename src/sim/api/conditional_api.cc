@@ -5,6 +5,7 @@
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/foreign.h"
 #include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
@@ -19,14 +20,22 @@ std::shared_ptr<Context> context_of(CUcontext handle) {
   return context;
 }
 
+// A condition of the graph, or of one that it is in a body of; null: of none.
+std::shared_ptr<SimCondition> condition_of(std::shared_ptr<SimGraph> graph,
+                                           CUgraphConditionalHandle handle) {
+  for (; graph != nullptr; graph = graph->outer.lock()) {
+    for (const auto& each : graph->conditions) {
+      if (each->handle == handle) return each;
+    }
+  }
+  return nullptr;
+}
+
 CUresult add_conditional(CUgraphNode* node, CUgraph graph_handle, const CUgraphNode* dependencies,
                          size_t count, CUDA_CONDITIONAL_NODE_PARAMS& params) {
   const std::shared_ptr<SimGraph> graph = graph_of(graph_handle);
-  const auto& known = graph->conditions;
-  const auto found =
-      std::ranges::find_if(known, [&](const auto& each) { return each->handle == params.handle; });
-  require(found != known.end() && !(*found)->has_node, CUDA_ERROR_INVALID_VALUE);
-  const std::shared_ptr<SimCondition> condition = *found;
+  const std::shared_ptr<SimCondition> condition = condition_of(graph, params.handle);
+  require(condition != nullptr && !condition->has_node, CUDA_ERROR_INVALID_VALUE);
   const bool fits =
       (params.type == CU_GRAPH_COND_TYPE_WHILE && params.size == 1) ||
       (params.type == CU_GRAPH_COND_TYPE_IF && params.size >= 1 && params.size <= 2) ||
@@ -35,6 +44,7 @@ CUresult add_conditional(CUgraphNode* node, CUgraph graph_handle, const CUgraphN
   const auto bodies = std::make_shared<ConditionalBodies>(params.size);
   const CUresult result = add_node(node, graph_handle, dependencies, count,
                                    ConditionalWork{condition, params.type, bodies});
+  for (const auto& body : bodies->graphs) body->outer = graph;
   condition->has_node = true;
   params.phGraph_out = bodies->handles.data();
   return result;
@@ -67,6 +77,18 @@ CUDA_MEMSET_NODE_PARAMS memset_params(const CUDA_MEMSET_NODE_PARAMS_v2& params) 
   return result;
 }
 
+CUresult add_alloc(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                   CUDA_MEM_ALLOC_NODE_PARAMS_v2& params) {
+  CUDA_MEM_ALLOC_NODE_PARAMS plain{};
+  plain.poolProps = params.poolProps;
+  plain.accessDescs = params.accessDescs;
+  plain.accessDescCount = params.accessDescCount;
+  plain.bytesize = params.bytesize;
+  const CUresult result = GraphAddMemAllocNode(node, graph, dependencies, count, &plain);
+  params.dptr = plain.dptr;
+  return result;
+}
+
 CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                  CUgraphNodeParams& params) {
   switch (params.type) {
@@ -91,6 +113,14 @@ CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependenci
       return GraphAddEventRecordNode(node, graph, dependencies, count, params.eventRecord.event);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
       return GraphAddEventWaitNode(node, graph, dependencies, count, params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+      require(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
+              CUDA_ERROR_NOT_SUPPORTED);
+      return GraphAddChildGraphNode(node, graph, dependencies, count, params.graph.graph);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+      return add_alloc(node, graph, dependencies, count, params.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+      return GraphAddMemFreeNode(node, graph, dependencies, count, params.free.dptr);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return add_conditional(node, graph, dependencies, count, params.conditional);
     default:

@@ -8,6 +8,7 @@
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
+#include "sim/device/host_memory.h"
 #include "sim/queue/place.h"
 
 namespace baton::sim::api {
@@ -118,6 +119,12 @@ CUresult fill_rows(CUdeviceptr address, std::uint64_t pitch, std::uint32_t value
   stream->context->submit(*stream,
                           Fill{device_place(address, bytes), value, size, width, height, pitch});
   return CUDA_SUCCESS;
+}
+
+// What a fill that does not wait gave; waits for one of memory that the host reads too.
+CUresult filled(CUdeviceptr address, CUresult submitted) {
+  const bool is_host = HostMemory::instance().find(address).has_value();
+  return is_host && submitted == CUDA_SUCCESS ? StreamSynchronize(nullptr) : submitted;
 }
 
 }  // namespace
@@ -233,32 +240,32 @@ CUresult Memcpy3DAsync(const CUDA_MEMCPY3D* params, CUstream stream) {
   return submit_pitched(pitched(params), stream, Waiting::kAsNeeded);
 }
 
-// Fills of device memory do not wait either in the CUDA driver.
+// Fills of device memory do not wait in the CUDA driver either; those of the host's memory do.
 CUresult MemsetD8(CUdeviceptr address, unsigned char value, size_t count) {
-  return MemsetD8Async(address, value, count, nullptr);
+  return filled(address, MemsetD8Async(address, value, count, nullptr));
 }
 
 CUresult MemsetD16(CUdeviceptr address, unsigned short value, size_t count) {
-  return MemsetD16Async(address, value, count, nullptr);
+  return filled(address, MemsetD16Async(address, value, count, nullptr));
 }
 
 CUresult MemsetD32(CUdeviceptr address, unsigned value, size_t count) {
-  return MemsetD32Async(address, value, count, nullptr);
+  return filled(address, MemsetD32Async(address, value, count, nullptr));
 }
 
 CUresult MemsetD2D8(CUdeviceptr address, size_t pitch, unsigned char value, size_t width,
                     size_t height) {
-  return fill_rows(address, pitch, value, 1, width, height, nullptr);
+  return filled(address, fill_rows(address, pitch, value, 1, width, height, nullptr));
 }
 
 CUresult MemsetD2D16(CUdeviceptr address, size_t pitch, unsigned short value, size_t width,
                      size_t height) {
-  return fill_rows(address, pitch, value, 2, width, height, nullptr);
+  return filled(address, fill_rows(address, pitch, value, 2, width, height, nullptr));
 }
 
 CUresult MemsetD2D32(CUdeviceptr address, size_t pitch, unsigned value, size_t width,
                      size_t height) {
-  return fill_rows(address, pitch, value, 4, width, height, nullptr);
+  return filled(address, fill_rows(address, pitch, value, 4, width, height, nullptr));
 }
 
 CUresult MemsetD2D8Async(CUdeviceptr address, size_t pitch, unsigned char value, size_t width,

@@ -194,7 +194,8 @@ std::shared_ptr<Context> owner_of(std::uint64_t address) {
     std::shared_ptr<Context> context = device->context();
     std::uint64_t base = 0;
     std::uint64_t size = 0;
-    if (context != nullptr && context->heap()->memory().range(address, &base, &size)) {
+    if (context != nullptr && (context->heap()->memory().range(address, &base, &size) ||
+                               context->heap()->is_reserved(address))) {
       return context;
     }
   }

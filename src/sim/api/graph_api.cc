@@ -63,6 +63,7 @@ KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
   work.function = place_function(*context, handle);
   work.launch = make_grid(request, *work.function);
   work.attributes = std::move(attributes);
+  if (params->func == nullptr) work.kernel = params->kern;
   return work;
 }
 
@@ -83,7 +84,8 @@ KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute
   request.extra = extra;
   request.sms = launch.sms;
   apply_attributes(attributes, *work.function->context(), request);
-  KernelWork changed{make_grid(request, *work.function), work.function, std::move(attributes)};
+  KernelWork changed{make_grid(request, *work.function), work.function, std::move(attributes),
+                     work.kernel};
   changed.launch.note = launch.note;
   return changed;
 }
@@ -104,15 +106,6 @@ bool is_kept(CUlaunchAttributeID id) {
   return std::find(std::begin(kKept), std::end(kKept), id) != std::end(kKept);
 }
 
-// Fills an array of `*count` places with what there is; without an array, only counts.
-template <typename T, typename Item, typename F>
-void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
-  const size_t given = std::min(*count, items.size());
-  for (size_t k = 0; k < given; ++k) to[k] = value(items[k]);
-  for (size_t k = given; k < *count; ++k) to[k] = nullptr;
-  *count = given;
-}
-
 }  // namespace
 
 CUresult GraphCreate(CUgraph* graph, unsigned flags) {
@@ -125,7 +118,7 @@ CUresult GraphCreate(CUgraph* graph, unsigned flags) {
 CUresult GraphDestroy(CUgraph handle) {
   enter();
   const std::shared_ptr<SimGraph> graph = Objects::instance().graphs.find(handle);
-  require(graph != nullptr && !graph->is_body, CUDA_ERROR_INVALID_VALUE);
+  require(graph != nullptr && !graph->is_body && !graph->is_child, CUDA_ERROR_INVALID_VALUE);
   const bool known = Objects::instance().graphs.remove(handle) != nullptr;
   return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -280,14 +273,16 @@ CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
 
 CUresult GraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle, unsigned long long flags) {
   const std::shared_ptr<SimGraph> graph = graph_of(handle);
-  constexpr unsigned long long kKnown =
-      CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  constexpr unsigned long long kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                        CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY |
+                                        CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
   require(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
   require((flags & ~kKnown) == 0, CUDA_ERROR_NOT_SUPPORTED);
-  // A graph with conditional nodes has one instance at a time.
+  // A graph with conditional nodes or memory has one instance at a time.
   require(!graph->is_body && graph->instance.expired(), CUDA_ERROR_INVALID_VALUE);
   const auto instance = std::make_shared<GraphExec>(*graph);
-  if (instance->has_conditionals()) graph->instance = instance;
+  instance->frees_on_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  if (instance->has_conditionals() || instance->has_memory()) graph->instance = instance;
   *exec = Objects::instance().graph_execs.add(instance);
   return CUDA_SUCCESS;
 }

@@ -2,9 +2,16 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "sim/graph/graph.h"
+
+namespace baton::sim {
+struct SimStream;
+}
 
 namespace baton::sim::api {
 
@@ -15,5 +22,25 @@ std::shared_ptr<GraphNode> node_of(CUgraphNode handle);
 // Adds a node behind others of the graph, with full edges. Throws Refusal.
 CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,
                   size_t count, NodeWork work);
+
+// Fills an array of `*count` places with what there is; without an array, only counts.
+template <typename T, typename Item, typename F>
+void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
+  const size_t given = std::min(*count, items.size());
+  for (size_t k = 0; k < given; ++k) to[k] = value(items[k]);
+  for (size_t k = given; k < *count; ++k) to[k] = nullptr;
+  *count = given;
+}
+
+// --- Memory of graphs (graph_memory_api.cc) ---
+
+// A node that frees memory of a graph. Throws Refusal(CUDA_ERROR_INVALID_VALUE) where no graph
+// allocates at the address, and where the graph frees it already.
+FreeWork free_work(const SimGraph& graph, std::uint64_t address);
+// Where the stream is being captured: the address of memory that a new node of the graph
+// allocates; else nothing.
+std::optional<CUdeviceptr> capture_alloc(SimStream& stream, std::uint64_t bytes);
+// Where the stream is being captured, and the address is a graph's, a new node frees it: true.
+bool capture_free(SimStream& stream, std::uint64_t address);
 
 }  // namespace baton::sim::api

@@ -4,6 +4,7 @@
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
@@ -61,6 +62,10 @@ CUresult MemFree(CUdeviceptr address) {
 CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(address != nullptr, CUDA_ERROR_INVALID_VALUE);
+  if (const auto captured = bytes == 0 ? std::nullopt : capture_alloc(*stream, bytes)) {
+    *address = *captured;
+    return CUDA_SUCCESS;
+  }
   SimDevice& device = device_of(stream->context->ordinal());
   const std::uint64_t allocated =
       bytes == 0 ? 0
@@ -73,7 +78,7 @@ CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
 
 CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
-  if (address == 0) return CUDA_SUCCESS;
+  if (address == 0 || capture_free(*stream, address)) return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = owner_of(address);
   require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
   try {

@@ -3,6 +3,7 @@
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
+#include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
 
@@ -153,6 +154,10 @@ CUresult MemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool 
   const std::shared_ptr<SimStream> stream = usable_stream(stream_handle);
   require(address != nullptr && stream->context->ordinal() == pool->ordinal(),
           CUDA_ERROR_INVALID_VALUE);
+  if (const auto captured = bytes == 0 ? std::nullopt : capture_alloc(*stream, bytes)) {
+    *address = *captured;
+    return CUDA_SUCCESS;
+  }
   const std::uint64_t allocated = bytes == 0 ? 0 : stream->context->heap()->allocate(bytes, pool);
   require(bytes == 0 || allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
   *address = allocated;

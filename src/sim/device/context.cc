@@ -285,6 +285,7 @@ void Context::launch(SimStream& stream, GraphExec& exec) {
   };
   std::vector<Dependency> before = predecessors(lock, stream);
   before.push_back({exec.last});
+  for (Free& free : take_memory(exec)) before = {{submit(std::move(free), before)}};
   if (!exec.assigned.empty()) before = {{submit(Assign{exec.assigned}, before)}};
   exec.begin_counting();
   const std::vector<CommandPtr> commands = submit_steps(exec.steps, before, submit);
@@ -293,7 +294,13 @@ void Context::launch(SimStream& stream, GraphExec& exec) {
     if (!exec.steps[k].has_next) ends.push_back({commands[k]});
   }
   stream.last_grid = nullptr;
-  exec.last = stream.tail = submit(Join{}, ends);
+  if (exec.references == nullptr) {
+    exec.last = stream.tail = submit(Join{}, ends);
+    return;
+  }
+  // What users gave the graph stays until the launch is over.
+  const auto nothing = [](void*) {};
+  exec.last = stream.tail = submit(HostCall{nothing, nullptr, exec.references}, ends);
 }
 
 bool Context::is_idle(SimStream& stream) {

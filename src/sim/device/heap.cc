@@ -1,5 +1,6 @@
 #include "sim/device/heap.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -32,7 +33,7 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes, std::shared_ptr<SimPool>
     return 0;
   }
   std::lock_guard lock(mutex_);
-  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, std::move(pool)});
+  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, false, false, std::move(pool)});
   return address;
 }
 
@@ -40,6 +41,7 @@ bool DeviceHeap::begin_free(std::uint64_t address) {
   std::lock_guard lock(mutex_);
   auto found = entries_.find(address);
   if (found == entries_.end() || found->second.leaving) return false;
+  if (found->second.reserved) return std::exchange(found->second.claimed, false);
   found->second.leaving = true;
   return true;
 }
@@ -48,6 +50,10 @@ void DeviceHeap::finish_free(std::uint64_t address) {
   {
     std::lock_guard lock(mutex_);
     const auto found = entries_.find(address);
+    if (found != entries_.end() && found->second.reserved) {
+      if (memory_.free(address)) graph_use_.bytes -= found->second.bytes;
+      return;
+    }
     if (found != entries_.end()) {
       if (found->second.pool != nullptr) found->second.pool->give(found->second.bytes);
       entries_.erase(found);
@@ -58,18 +64,97 @@ void DeviceHeap::finish_free(std::uint64_t address) {
 
 void DeviceHeap::keep(std::uint64_t address) {
   std::lock_guard lock(mutex_);
-  entries_.at(address).leaving = false;
+  Entry& entry = entries_.at(address);
+  entry.leaving = false;
+  entry.claimed = entry.reserved;
 }
 
 bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
   std::uint64_t base = 0;
   std::uint64_t size = 0;
+  {
+    std::lock_guard lock(mutex_);
+    const Entry* const entry = around(address, &base);
+    if (entry != nullptr && entry->reserved) return bytes <= entry->bytes - (address - base);
+  }
   if (memory_.impl().is_in_heap(address)) return false;
   if (!memory_.range(address, &base, &size)) return false;
   if (bytes > size - (address - base)) return false;
   std::lock_guard lock(mutex_);
   auto found = entries_.find(base);
   return found == entries_.end() || !found->second.leaving;
+}
+
+const DeviceHeap::Entry* DeviceHeap::around(std::uint64_t address, std::uint64_t* base) const {
+  const auto above = entries_.upper_bound(address);
+  if (above == entries_.begin()) return nullptr;
+  const auto found = std::prev(above);
+  if (address - found->first >= found->second.bytes) return nullptr;
+  *base = found->first;
+  return &found->second;
+}
+
+// The address is that of an allocation which is gone at once, so that whoever uses it too early is
+// told that there is no memory.
+std::uint64_t DeviceHeap::reserve(std::uint64_t bytes) {
+  const std::uint64_t address = memory_.allocate(bytes);
+  if (address == 0) return 0;
+  memory_.free(address);
+  std::lock_guard lock(mutex_);
+  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, true, false, nullptr});
+  return address;
+}
+
+bool DeviceHeap::claim(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  return !std::exchange(entries_.at(address).claimed, true);
+}
+
+bool DeviceHeap::is_claimed(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(address);
+  return found != entries_.end() && found->second.claimed;
+}
+
+bool DeviceHeap::is_reserved(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  std::uint64_t base = 0;
+  const Entry* const entry = around(address, &base);
+  return entry != nullptr && entry->reserved;
+}
+
+bool DeviceHeap::fill_reserved(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  const std::uint64_t bytes = entries_.at(address).bytes;
+  if (!memory_.allocate_again(address, bytes)) return false;
+  graph_use_.bytes += bytes;
+  graph_use_.high = std::max(graph_use_.high, graph_use_.bytes);
+  return true;
+}
+
+void DeviceHeap::end_reserve(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(address);
+  if (found == entries_.end()) return;
+  if (!found->second.claimed) {
+    entries_.erase(found);
+    return;
+  }
+  found->second.reserved = found->second.claimed = false;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  // Where the context failed before, the allocation node never ran.
+  if (memory_.range(address, &base, &bytes)) graph_use_.bytes -= bytes;
+}
+
+DeviceHeap::GraphUse DeviceHeap::graph_use() const {
+  std::lock_guard lock(mutex_);
+  return graph_use_;
+}
+
+void DeviceHeap::reset_graph_high() {
+  std::lock_guard lock(mutex_);
+  graph_use_.high = graph_use_.bytes;
 }
 
 std::optional<DeviceHeap::Allocation> DeviceHeap::find(std::uint64_t address) const {

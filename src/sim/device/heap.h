@@ -37,6 +37,29 @@ class DeviceHeap {
   // Takes a `begin_free` back that nothing came of.
   void keep(std::uint64_t address);
 
+  // --- Memory of graphs ---
+  // An address for memory that an allocation node will make. Nodes and launches may name it at
+  // once; there is no memory yet. 0 where there are no addresses, or where it is more than the
+  // device has.
+  std::uint64_t reserve(std::uint64_t bytes);
+  // A launch takes the reserved memory: false where an earlier launch did and nothing freed it.
+  // `begin_free` gives it back. Both speak of the order of submission.
+  bool claim(std::uint64_t address);
+  bool is_claimed(std::uint64_t address) const;
+  // The allocation node runs: false where there is no memory.
+  bool fill_reserved(std::uint64_t address);
+  bool is_reserved(std::uint64_t address) const;
+  // The last graph is gone that had it. Memory that a launch took stays, as any other allocation.
+  void end_reserve(std::uint64_t address);
+
+  // What graphs have of the memory.
+  struct GraphUse {
+    std::uint64_t bytes = 0;
+    std::uint64_t high = 0;
+  };
+  GraphUse graph_use() const;
+  void reset_graph_high();
+
   // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
   // module's. What kernels allocate is theirs alone.
   bool holds(std::uint64_t address, std::uint64_t bytes) const;
@@ -51,12 +74,17 @@ class DeviceHeap {
     std::uint64_t bytes = 0;
     std::uint64_t id = 0;
     bool leaving = false;
+    bool reserved = false;
+    bool claimed = false;  // of reserved memory
     std::shared_ptr<SimPool> pool;
   };
 
   DeviceMemory memory_;
   mutable std::mutex mutex_;
+  // The entry around an address, or null.
+  const Entry* around(std::uint64_t address, std::uint64_t* base) const;
   std::map<std::uint64_t, Entry> entries_;  // by base address
+  GraphUse graph_use_;
 };
 
 // The next BUFFER_ID, of device and pinned memory alike.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -34,8 +35,32 @@ bool starts_with(const char* code, std::uint32_t magic) {
   return starts_with(code, std::string_view(bytes, sizeof bytes));
 }
 
+// Whether the fatbin has machine code that runs on the architecture.
+bool has_code_for(const image::Fatbin& fatbin, int architecture) {
+  for (const image::FatbinMember& member : fatbin.members()) {
+    const bool is_code = member.facts.kind == image::FatbinMember::Kind::kCubin;
+    if (is_code && member.sm <= architecture && member.sm / 10 == architecture / 10) return true;
+  }
+  return false;
+}
+
+// The PTX with the architecture as its target. An instruction that the architecture lacks is still
+// refused where it is executed.
+std::string retarget(std::string ptx, int architecture) {
+  constexpr std::string_view kTarget = ".target sm_";
+  const std::size_t begin = ptx.find(kTarget);
+  if (begin == std::string::npos) return ptx;
+  const std::size_t digits = begin + kTarget.size();
+  const std::size_t end = ptx.find_first_not_of("0123456789", digits);
+  // The features of one architecture ("sm_120a") are those of no other.
+  if (end != std::string::npos && (ptx[end] == 'a' || ptx[end] == 'f')) return ptx;
+  return ptx.replace(digits, end - digits, std::to_string(architecture));
+}
+
 // The PTX of a fatbin that suits the architecture best: the newest that is not too new, else
-// whichever there is, as what refuses it says why.
+// whichever there is, as what refuses it says why. Libraries often have machine code for all
+// architectures of their day, and PTX for the newest alone: a GPU runs the code, and the PTX of the
+// same kernels is run here in its place.
 std::string ptx_of_fatbin(const void* start, int architecture) {
   const std::string_view bytes(static_cast<const char*>(start), image::Fatbin::size_of(start));
   const image::Fatbin fatbin(bytes, "<fatbin>");
@@ -61,7 +86,9 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
                 "it with -gencode arch=compute_{0},code=compute_{0} too, or run on a GPU",
                 architecture);
   }
-  return fatbin.unpack(*best);
+  std::string ptx = fatbin.unpack(*best);
+  if (best->sm <= architecture || !has_code_for(fatbin, architecture)) return ptx;
+  return retarget(std::move(ptx), architecture);
 }
 
 }  // namespace

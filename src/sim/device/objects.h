@@ -12,6 +12,7 @@
 #include "sim/device/texture_object.h"
 #include "sim/graph/condition.h"
 #include "sim/graph/graph.h"
+#include "sim/graph/user_object.h"
 #include "sim/queue/event.h"
 #include "sim/queue/stream.h"
 
@@ -44,6 +45,7 @@ struct Objects {
   HandleTable<CUdevResourceDesc, const SmResource> sm_resources{0x5d};
   HandleTable<CUarray, const SimArray> arrays{0x5e};
   HandleTable<TextureHandle, const TextureObject> textures{0x5f};
+  HandleTable<CUuserObject, UserObject> user_objects{0x60};
 };
 
 }  // namespace baton::sim

@@ -76,7 +76,8 @@ bool is_joined(const Capture& capture, const std::vector<GraphDependency>& front
     for (const GraphDependency& edge : node->after) has_next.insert(edge.from.get());
   }
   for (const GraphDependency& edge : frontier) has_next.insert(edge.from.get());
-  return std::all_of(capture.graph->nodes().begin(), capture.graph->nodes().end(),
+  const auto& nodes = capture.graph->nodes();
+  return std::all_of(nodes.begin() + static_cast<std::ptrdiff_t>(capture.first), nodes.end(),
                      [&](const auto& node) { return has_next.contains(node.get()); });
 }
 

@@ -25,6 +25,8 @@ struct Capture {
   const SimStream* origin = nullptr;
   std::vector<std::weak_ptr<SimStream>> streams;
   bool invalidated = false;
+  std::size_t first = 0;  // nodes that the graph had before
+  bool is_given = false;  // the graph is the caller's, who has its handle
 };
 
 // A stream's, or a recorded event's, part in a capture: what its next node comes after.

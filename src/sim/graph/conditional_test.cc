@@ -185,6 +185,23 @@ TEST_F(ConditionalTest, ASwitchTakesTheBodyOfItsNumberOrNone) {
   EXPECT_EQ(value(sum), 0x111);
 }
 
+// A condition of the whole graph may be that of a node in a body.
+TEST_F(ConditionalTest, ABodyMayUseTheConditionOfTheGraphAroundIt) {
+  const CUdeviceptr left = upload(std::vector<int>{3}), sum = upload(std::vector<int>{0});
+  const auto outer = condition(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  const auto inner = condition(graph, 0);
+  const Conditional loop = add(graph, outer, CU_GRAPH_COND_TYPE_WHILE);
+  const CUgraph body = loop.bodies[0];
+  CUgraphNode node = launch(body, "set", left, inner);
+  const Conditional branch = add(body, inner, CU_GRAPH_COND_TYPE_IF, 1, node);
+  launch(branch.bodies[0], "increase", sum, 10);
+  launch(body, "count_down", left, outer, branch.node);
+  const CUgraphExec exec = instantiate();
+  run(exec);
+  EXPECT_EQ(value(sum), 30);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
+}
+
 TEST_F(ConditionalTest, ConditionalsNest) {
   const CUdeviceptr outer_left = upload(std::vector<int>{3}),
                     inner_left = upload(std::vector<int>{0});

@@ -1,11 +1,13 @@
 #include "sim/graph/graph.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
+#include "sim/graph/user_object.h"
 
 namespace baton::sim {
 namespace {
@@ -33,6 +35,8 @@ CUgraphNodeType type_of(const GraphNode& node) {
       CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_MEMSET,
       CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
       CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_CONDITIONAL,
+      CU_GRAPH_NODE_TYPE_MEM_ALLOC,  CU_GRAPH_NODE_TYPE_MEM_FREE,
+      CU_GRAPH_NODE_TYPE_GRAPH,
   };
   static_assert(std::size(kTypes) == std::variant_size_v<NodeWork>);
   return kTypes[node.work.index()];
@@ -75,6 +79,15 @@ ConditionalBodies::~ConditionalBodies() {
   for (const CUgraph handle : handles) Objects::instance().graphs.remove(handle);
 }
 
+ChildGraph::ChildGraph(std::shared_ptr<SimGraph> inner)
+    : graph(std::move(inner)), handle(Objects::instance().graphs.add(graph)) {
+  graph->is_child = true;
+}
+
+ChildGraph::~ChildGraph() {
+  Objects::instance().graphs.remove(handle);
+}
+
 SimGraph::~SimGraph() {
   // A long chain of nodes must not be destroyed by recursion.
   for (const auto& node : nodes_) {
@@ -103,6 +116,51 @@ void SimGraph::connect(const std::shared_ptr<GraphNode>& from, const std::shared
   require(!known && !cycle, CUDA_ERROR_INVALID_VALUE);
   to->after.push_back({from, data});
   from->has_next = true;
+}
+
+void SimGraph::disconnect(GraphNode& from, GraphNode& to, const CUgraphEdgeData& data) {
+  const auto found = std::find_if(to.after.begin(), to.after.end(), [&](const auto& edge) {
+    return edge.from.get() == &from && std::memcmp(&edge.data, &data, sizeof data) == 0;
+  });
+  require(found != to.after.end(), CUDA_ERROR_INVALID_VALUE);
+  to.after.erase(found);
+}
+
+void SimGraph::remove(GraphNode& node) {
+  Objects::instance().graph_nodes.remove(node.handle);
+  node.graph = nullptr;
+  for (const auto& other : nodes_) {
+    std::erase_if(other->after, [&](const auto& edge) { return edge.from.get() == &node; });
+  }
+  node.after.clear();
+  std::erase_if(nodes_, [&](const auto& each) { return each.get() == &node; });
+}
+
+std::shared_ptr<SimGraph> SimGraph::clone() const {
+  auto result = std::make_shared<SimGraph>();
+  std::unordered_map<const GraphNode*, std::shared_ptr<GraphNode>> clones;
+  for (const auto& node : nodes_) {
+    NodeWork work = node->work;
+    const bool fits = !std::holds_alternative<ConditionalWork>(work) &&
+                      !std::holds_alternative<AllocWork>(work) &&
+                      !std::holds_alternative<FreeWork>(work);
+    require(fits, CUDA_ERROR_NOT_SUPPORTED);
+    if (auto* inner = std::get_if<ChildWork>(&work)) {
+      inner->child = std::make_shared<ChildGraph>(inner->child->graph->clone());
+    }
+    const auto& made = clones[node.get()] = result->add(std::move(work), {});
+    made->original = node->handle;
+  }
+  // An edge may come from a node that was added later.
+  for (const auto& node : nodes_) {
+    for (const GraphDependency& edge : node->after) {
+      const auto& from = clones.at(edge.from.get());
+      from->has_next = true;
+      clones.at(node.get())->after.push_back({from, edge.data});
+    }
+  }
+  if (references != nullptr) result->references = std::make_shared<UserReferences>(*references);
+  return result;
 }
 
 }  // namespace baton::sim

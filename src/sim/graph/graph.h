@@ -15,6 +15,8 @@ namespace baton::sim {
 
 class SimFunction;
 class GraphExec;
+class GraphMemory;
+class UserReferences;
 class SimGraph;
 struct SimEvent;
 struct GraphNode;
@@ -24,6 +26,7 @@ struct KernelWork {
   GridLaunch launch;
   std::shared_ptr<SimFunction> function;
   std::vector<CUlaunchAttribute> attributes;
+  CUkernel kernel = nullptr;  // where it was given by that
 };
 // A copy whose source is read when the node runs.
 struct CopyWork {
@@ -55,9 +58,30 @@ struct ConditionalWork {
   CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
   std::shared_ptr<ConditionalBodies> bodies;
 };
+struct AllocWork {
+  std::shared_ptr<GraphMemory> memory;
+};
+struct FreeWork {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+  std::shared_ptr<GraphMemory> memory;  // null: another graph's
+};
+// A graph inside of another one. It belongs to its node; callers ask for it by its handle.
+struct ChildGraph {
+  explicit ChildGraph(std::shared_ptr<SimGraph> inner);
+  ~ChildGraph();
+  ChildGraph(const ChildGraph&) = delete;
+  ChildGraph& operator=(const ChildGraph&) = delete;
+
+  const std::shared_ptr<SimGraph> graph;
+  const CUgraph handle;
+};
+struct ChildWork {
+  std::shared_ptr<ChildGraph> child;
+};
 // What a node does; nothing for an empty one.
 using NodeWork = std::variant<std::monostate, KernelWork, CopyWork, Fill, HostCall, RecordWork,
-                              WaitWork, ConditionalWork>;
+                              WaitWork, ConditionalWork, AllocWork, FreeWork, ChildWork>;
 
 // A dependency on a node.
 struct GraphDependency {
@@ -71,8 +95,10 @@ struct GraphNode {
   CUgraphNode handle = nullptr;
   NodeWork work;
   std::vector<GraphDependency> after;
-  const SimGraph* graph = nullptr;  // that it is in, while there is one
-  bool has_next = false;            // some node comes after it
+  SimGraph* graph = nullptr;              // that it is in, while there is one
+  CUgraphNode original = nullptr;         // of a clone's
+  bool has_next = false;                  // some node comes after it
+  std::vector<void*> reported_arguments;  // that a caller was last told
 };
 
 CUgraphNodeType type_of(const GraphNode& node);
@@ -95,13 +121,24 @@ class SimGraph {
   void connect(const std::shared_ptr<GraphNode>& from, const std::shared_ptr<GraphNode>& to,
                const CUgraphEdgeData& data);
 
+  // Throws Refusal(CUDA_ERROR_INVALID_VALUE) for an edge that is not there.
+  void disconnect(GraphNode& from, GraphNode& to, const CUgraphEdgeData& data);
+  // With its edges.
+  void remove(GraphNode& node);
+  // Throws Refusal(CUDA_ERROR_NOT_SUPPORTED) where a node may not be in two graphs: a conditional,
+  // and those of memory.
+  std::shared_ptr<SimGraph> clone() const;
+
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
   bool holds(const GraphNode& node) const { return node.graph == this; }
 
-  // Of a graph with conditional nodes: its instance, while there is one.
+  // Of a graph with conditional nodes or memory: its instance, while there is one.
   std::weak_ptr<GraphExec> instance;
   bool is_body = false;                                   // of a conditional node
+  bool is_child = false;                                  // of a node
+  std::weak_ptr<SimGraph> outer;                          // of a body: the graph of its node
   std::vector<std::shared_ptr<SimCondition>> conditions;  // that were made for it
+  std::shared_ptr<UserReferences> references;             // null: none
 
  private:
   std::vector<std::shared_ptr<GraphNode>> nodes_;
@@ -149,7 +186,10 @@ class GraphExec {
 
   std::vector<Step> steps;
   bool has_conditionals() const;
-  bool is_programmatic = false;  // some edge is
+  bool has_memory() const;
+  bool frees_on_launch = false;                // what an earlier launch took and nobody freed
+  std::shared_ptr<UserReferences> references;  // null: none
+  bool is_programmatic = false;                // some edge is
   // Those that get a value when a launch begins.
   std::vector<std::shared_ptr<SimCondition>> assigned;
   CommandPtr last;  // ends the last launch
@@ -157,6 +197,12 @@ class GraphExec {
  private:
   std::unordered_map<CUgraphNode, Step*> places_;  // of the nodes' steps
 };
+
+// Takes the memory of the graph's allocation nodes for a launch, and gives back what its free nodes
+// free. Returns what must be freed before the launch. Throws Refusal(CUDA_ERROR_INVALID_VALUE),
+// with nothing taken, where an earlier launch has the memory still, and where a node frees what is
+// not allocated.
+std::vector<Free> take_memory(const GraphExec& exec);
 
 // Submits the steps, the first of them after `before`. Conditionals submit what is inside of them
 // when their turn comes, as it is now. Returns the commands by step.

@@ -6,6 +6,7 @@
 
 #include "sim/api/refusal.h"
 #include "sim/graph/graph.h"
+#include "sim/graph/user_object.h"
 
 namespace baton::sim {
 namespace {
@@ -21,39 +22,83 @@ Milestone milestone_of(const CUgraphEdgeData& data) {
 // As cuda.h lists them for CUDA_CONDITIONAL_NODE_PARAMS.
 bool may_be_in_body(const NodeWork& work) {
   return !std::holds_alternative<HostCall>(work) && !std::holds_alternative<RecordWork>(work) &&
-         !std::holds_alternative<WaitWork>(work);
+         !std::holds_alternative<WaitWork>(work) && !std::holds_alternative<AllocWork>(work) &&
+         !std::holds_alternative<FreeWork>(work);
 }
 
-std::vector<ExecStep> steps_of(const SimGraph& graph) {
-  std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> next;
-  std::unordered_map<const GraphNode*, std::size_t> blockers;
-  std::vector<const GraphNode*> ready;
-  for (const auto& node : graph.nodes()) {
-    blockers[node.get()] = node->after.size();
-    for (const GraphDependency& edge : node->after) next[edge.from.get()].push_back(node.get());
-    if (node->after.empty()) ready.push_back(node.get());
-  }
-  std::vector<ExecStep> steps;
-  std::unordered_map<const GraphNode*, std::size_t> places;
-  for (std::size_t k = 0; k < ready.size(); ++k) {
-    const GraphNode* node = ready[k];
-    places[node] = k;
-    require(!graph.is_body || may_be_in_body(node->work), CUDA_ERROR_NOT_SUPPORTED);
-    ExecStep& step = steps.emplace_back();
-    step.node = node->handle;
-    step.work = node->work;
-    for (const GraphDependency& edge : node->after) {
-      step.after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
-      if (step.after.back().at == Milestone::kDone) steps[step.after.back().step].has_next = true;
+// Makes the steps of a graph, and in their place those of the graphs inside of it.
+class StepMaker {
+ public:
+  explicit StepMaker(bool is_body) : is_body_(is_body) {}
+
+  // `entry`: the step that all others come after; none for the outermost graph.
+  void add(const SimGraph& graph, std::optional<std::size_t> entry) {
+    std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> next;
+    std::unordered_map<const GraphNode*, std::size_t> blockers;
+    std::vector<const GraphNode*> ready;
+    for (const auto& node : graph.nodes()) {
+      blockers[node.get()] = node->after.size();
+      for (const GraphDependency& edge : node->after) next[edge.from.get()].push_back(node.get());
+      if (node->after.empty()) ready.push_back(node.get());
     }
+    // The step that stands for what comes after the node.
+    std::unordered_map<const GraphNode*, std::size_t> places;
+    for (std::size_t k = 0; k < ready.size(); ++k) {
+      const GraphNode* node = ready[k];
+      std::vector<GraphExec::Edge> after;
+      for (const GraphDependency& edge : node->after) {
+        after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
+      }
+      if (after.empty() && entry) after.push_back({*entry, Milestone::kDone});
+      places[node] = add(*node, std::move(after));
+      for (const GraphNode* later : next[node]) {
+        if (--blockers[later] == 0) ready.push_back(later);
+      }
+    }
+  }
+
+  std::vector<ExecStep> take() { return std::move(steps_); }
+
+ private:
+  std::size_t add(const GraphNode& node, std::vector<GraphExec::Edge> after) {
+    require(!is_body_ || may_be_in_body(node.work), CUDA_ERROR_NOT_SUPPORTED);
+    const auto* inner = std::get_if<ChildWork>(&node.work);
+    if (inner == nullptr) return push(node.handle, node.work, std::move(after));
+    const std::size_t entry = push(nullptr, std::monostate{}, std::move(after));
+    add(*inner->child->graph, entry);
+    std::vector<GraphExec::Edge> ends;
+    for (std::size_t k = entry; k < steps_.size(); ++k) {
+      if (!steps_[k].has_next) ends.push_back({k, Milestone::kDone});
+    }
+    return push(node.handle, std::monostate{}, std::move(ends));
+  }
+
+  std::size_t push(CUgraphNode node, NodeWork work, std::vector<GraphExec::Edge> after) {
+    for (const GraphExec::Edge& edge : after) {
+      if (edge.at == Milestone::kDone) steps_[edge.step].has_next = true;
+    }
+    ExecStep& step = steps_.emplace_back();
+    step.node = node;
+    step.work = std::move(work);
+    step.after = std::move(after);
     if (const auto* conditional = std::get_if<ConditionalWork>(&step.work)) {
-      for (const auto& body : conditional->bodies->graphs) step.bodies.push_back(steps_of(*body));
+      for (const auto& body : conditional->bodies->graphs) {
+        StepMaker maker(true);
+        maker.add(*body, std::nullopt);
+        step.bodies.push_back(maker.take());
+      }
     }
-    for (const GraphNode* later : next[node]) {
-      if (--blockers[later] == 0) ready.push_back(later);
-    }
+    return steps_.size() - 1;
   }
-  return steps;
+
+  const bool is_body_;
+  std::vector<ExecStep> steps_;
+};
+
+std::vector<ExecStep> steps_of(const SimGraph& graph) {
+  StepMaker maker(graph.is_body);
+  maker.add(graph, std::nullopt);
+  return maker.take();
 }
 
 // Every step, those in bodies too.
@@ -104,6 +149,14 @@ CUgraphExecUpdateResult compare(const ExecStep& old, const ExecStep& fresh) {
                   fill->pitch != other.pitch || fill->width != other.width)) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
+  } else if (const auto* alloc = std::get_if<AllocWork>(&old.work)) {
+    if (alloc->memory != std::get<AllocWork>(fresh.work).memory) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    }
+  } else if (const auto* release = std::get_if<FreeWork>(&old.work)) {
+    if (release->address != std::get<FreeWork>(fresh.work).address) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    }
   } else if (const auto* conditional = std::get_if<ConditionalWork>(&old.work)) {
     if (conditional->type != std::get<ConditionalWork>(fresh.work).type) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
@@ -146,12 +199,15 @@ void swap_works(std::vector<ExecStep>& old, std::vector<ExecStep>& fresh) {
 }  // namespace
 
 GraphExec::GraphExec(const SimGraph& graph) : steps(steps_of(graph)) {
+  if (graph.references != nullptr) {
+    references = std::make_shared<UserReferences>(*graph.references);
+  }
   for_each_condition(graph, [&](const std::shared_ptr<SimCondition>& condition) {
     require(condition->has_node, CUDA_ERROR_INVALID_VALUE);
     if (condition->is_assigned) assigned.push_back(condition);
   });
   for_each_step(steps, [&](ExecStep& step) {
-    places_[step.node] = &step;
+    if (step.node != nullptr) places_[step.node] = &step;
     for (const Edge& edge : step.after) is_programmatic |= edge.at != Milestone::kDone;
   });
 }
@@ -159,6 +215,7 @@ GraphExec::GraphExec(const SimGraph& graph) : steps(steps_of(graph)) {
 std::optional<GraphExec::Mismatch> GraphExec::update(GraphExec&& fresh) {
   if (auto mismatch = compare(steps, fresh.steps)) return mismatch;
   swap_works(steps, fresh.steps);
+  std::swap(references, fresh.references);
   std::swap(assigned, fresh.assigned);
   return std::nullopt;
 }
@@ -178,6 +235,13 @@ std::vector<std::pair<CUgraphNode, driver::Counters>> GraphExec::counters() cons
 
 bool GraphExec::has_conditionals() const {
   return std::ranges::any_of(steps, [](const ExecStep& step) { return !step.bodies.empty(); });
+}
+
+bool GraphExec::has_memory() const {
+  return std::ranges::any_of(steps, [](const ExecStep& step) {
+    return std::holds_alternative<AllocWork>(step.work) ||
+           std::holds_alternative<FreeWork>(step.work);
+  });
 }
 
 void GraphExec::begin_counting() {

@@ -1,8 +1,11 @@
 // What the steps of an instantiated graph become when it is launched.
 
+#include <algorithm>
 #include <utility>
 
+#include "sim/api/refusal.h"
 #include "sim/graph/graph.h"
+#include "sim/graph/graph_memory.h"
 #include "sim/queue/event.h"
 
 namespace baton::sim {
@@ -57,6 +60,12 @@ Work work_of(const LaunchedStep& step, const LaunchedStepPtr& owner,
   }
   if (const auto* fill = std::get_if<Fill>(&node)) return *fill;
   if (const auto* call = std::get_if<HostCall>(&node)) return *call;
+  if (const auto* alloc = std::get_if<AllocWork>(&node)) {
+    return Alloc{alloc->memory->heap(), alloc->memory->address(), alloc->memory};
+  }
+  if (const auto* release = std::get_if<FreeWork>(&node)) {
+    return Free{release->heap, release->address, release->memory};
+  }
   if (std::holds_alternative<RecordWork>(node)) return Record{occurrence};
   if (std::holds_alternative<ConditionalWork>(node)) {
     LaunchedStepPtr own = owner != nullptr ? LaunchedStepPtr(owner, &step)
@@ -91,6 +100,34 @@ std::vector<CommandPtr> submit_all(const std::vector<LaunchedStep>& steps,
 }
 
 }  // namespace
+
+std::vector<Free> take_memory(const GraphExec& exec) {
+  std::vector<std::shared_ptr<GraphMemory>> taken;
+  std::vector<FreeWork> freed;
+  std::vector<Free> first;
+  for (const GraphExec::Step& step : exec.steps) {
+    if (const auto* alloc = std::get_if<AllocWork>(&step.work)) taken.push_back(alloc->memory);
+    if (const auto* release = std::get_if<FreeWork>(&step.work)) freed.push_back(*release);
+  }
+  const auto is_claimed = [](const auto& memory) {
+    return memory->heap()->is_claimed(memory->address());
+  };
+  require(exec.frees_on_launch || std::ranges::none_of(taken, is_claimed),
+          CUDA_ERROR_INVALID_VALUE);
+  for (const FreeWork& release : freed) {
+    const bool is_own = std::ranges::any_of(
+        taken, [&](const auto& memory) { return memory->address() == release.address; });
+    require(is_own || release.heap->is_claimed(release.address), CUDA_ERROR_INVALID_VALUE);
+  }
+  for (const auto& memory : taken) {
+    if (is_claimed(memory) && memory->heap()->begin_free(memory->address())) {
+      first.push_back({memory->heap(), memory->address(), memory});
+    }
+    memory->heap()->claim(memory->address());
+  }
+  for (const FreeWork& release : freed) release.heap->begin_free(release.address);
+  return first;
+}
 
 std::vector<CommandPtr> submit_steps(const std::vector<GraphExec::Step>& steps,
                                      std::span<const Dependency> before,

@@ -427,5 +427,39 @@ TEST_F(GraphTest, TenThousandNodes) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
 }
 
+// What a capture allocates has its address from then on, and its memory in each launch anew.
+TEST_F(GraphTest, ACaptureAllocatesAndFrees) {
+  begin();
+  CUdeviceptr nothing = 1, own = 0;
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemAllocAsync(&nothing, 0, stream));
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuMemAllocAsync(&own, 256 * sizeof(int), stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemcpyDtoDAsync(own, values, 256 * sizeof(int), stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemcpyDtoDAsync(values, own, 256 * sizeof(int), stream));
+  EXPECT_RESULT(CUDA_SUCCESS, add(stream, 1));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeAsync(own, stream));
+  const CUgraph graph = end();
+  const CUgraphExec exec = instantiate(graph);
+  for (int k = 0; k < 3; ++k) EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  EXPECT_EQ(first_value(), 8);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuMemFreeAsync(own, stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
+}
+
+TEST_F(GraphTest, MemoryIsGoneBehindTheNodeThatFreesIt) {
+  SIMULATED_ONLY();
+  begin();
+  CUdeviceptr own = 0;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuMemAllocAsync(&own, 1024, stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeAsync(own, stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(own, 0, 1024, stream));
+  const CUgraphExec exec = instantiate(end());
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuStreamSynchronize(stream));
+  const auto findings = take_findings();
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kUseAfterFree);
+}
+
 }  // namespace
 }  // namespace baton::sim

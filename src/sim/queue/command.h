@@ -61,6 +61,14 @@ struct Fill {
 struct Free {
   std::shared_ptr<DeviceHeap> heap;
   std::uint64_t address = 0;
+  std::shared_ptr<void> keeps = nullptr;  // the address, where it is a graph's
+};
+
+// The memory of a graph at its address.
+struct Alloc {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+  std::shared_ptr<void> keeps;  // the address
 };
 
 struct HostCall {
@@ -106,7 +114,7 @@ struct Turn {
 };
 
 using Work =
-    std::variant<Join, Copy, Fill, Free, HostCall, Record, Setting, Assign, Turn, GridLaunch>;
+    std::variant<Join, Copy, Fill, Free, Alloc, HostCall, Record, Setting, Assign, Turn, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.

@@ -193,6 +193,14 @@ CUresult execute(Work& work, const Command& command) noexcept {
               free.heap->finish_free(free.address);
               return CUDA_SUCCESS;
             },
+            [&](const Alloc& alloc) {
+              if (!alloc.heap->fill_reserved(alloc.address)) return CUDA_ERROR_OUT_OF_MEMORY;
+              std::uint64_t base = 0;
+              std::uint64_t bytes = 0;
+              alloc.heap->memory().range(alloc.address, &base, &bytes);
+              look({alloc.heap, alloc.address}, bytes, AccessKind::kWrite);
+              return CUDA_SUCCESS;
+            },
             [](const HostCall& call) {
               call.function(call.argument);
               return CUDA_SUCCESS;

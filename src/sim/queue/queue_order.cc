@@ -32,6 +32,7 @@ Ordering::Operation kind_of_operation(const Work& work) {
   if (std::holds_alternative<Copy>(work)) return {"copy"};
   if (std::holds_alternative<Fill>(work)) return {"fill"};
   if (std::holds_alternative<Free>(work)) return {"free"};
+  if (std::holds_alternative<Alloc>(work)) return {"allocation"};
   return {};
 }
 

@@ -1,7 +1,43 @@
 /* Memory that the host and kernels share, copies of rows, pools. */
+#include <unistd.h>
+
 #include "client.h"
 
 enum { kCount = 200 };
+
+static void CUDA_CB sleep_a_moment(void* data) {
+  (void)data;
+  usleep(200000);
+}
+
+/* A fill of memory that the host reads is done when the call returns. */
+static void host_fills(void) {
+  unsigned char* pinned;
+  CHECK(cuMemAllocHost((void**)&pinned, kCount));
+  memset(pinned, 0, kCount);
+  CHECK(cuLaunchHostFunc(NULL, sleep_a_moment, NULL));
+  CHECK(cuMemsetD8((CUdeviceptr)pinned, 7, kCount));
+  EXPECT(pinned[0] == 7 && pinned[kCount - 1] == 7);
+  CHECK(cuLaunchHostFunc(NULL, sleep_a_moment, NULL));
+  CHECK(cuMemsetD2D16((CUdeviceptr)pinned, 8, 0x0909, 2, 3));
+  EXPECT(pinned[0] == 9 && pinned[4] == 7 && pinned[16] == 9);
+  CHECK(cuMemFreeHost(pinned));
+}
+
+/* cuda.core has its maps in Python's objects, which are aligned to 16 bytes. */
+static void unaligned_map(void) {
+  static char bytes[sizeof(CUtensorMap) + 128];
+  CUdeviceptr memory;
+  CHECK(cuMemAlloc(&memory, 4096));
+  char* const at = bytes + 64 - (unsigned long long)bytes % 64 + 16;
+  const cuuint64_t extents[] = {64};
+  const cuuint32_t box[] = {32}, strides[] = {1};
+  CHECK(cuTensorMapEncodeTiled((CUtensorMap*)at, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 1, (void*)memory,
+                               extents, NULL, box, strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                               CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  CHECK(cuMemFree(memory));
+}
 
 static void host_memory(CUfunction twice) {
   unsigned* pinned;
@@ -80,7 +116,7 @@ static void rows(void) {
     EXPECT(memcmp(back[y], host[y + 2] + 4, kWidth - 4) == 0);
   }
   copy.Height = kHeight;
-  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&copy));  /* two rows too many */
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&copy)); /* two rows too many */
 
   CHECK(cuMemsetD2D8(pitched, pitch, 7, kWidth, kHeight));
   CHECK(cuMemcpyDtoH(back, pitched + 4 * pitch, kWidth));
@@ -159,6 +195,8 @@ int main(void) {
   begin();
   const CUfunction twice = load_twice();
   host_memory(twice);
+  host_fills();
+  unaligned_map();
   rows();
   pools();
   attributes();

@@ -384,6 +384,17 @@ bool DeviceMemory::free(std::uint64_t address) {
   return true;
 }
 
+bool DeviceMemory::allocate_again(std::uint64_t address, std::uint64_t bytes) {
+  Impl& m = *impl_;
+  std::unique_lock lock(m.mutex);
+  for (const auto& [base, allocation] : m.live) {
+    if (base < address + bytes && address < base + allocation->size) return false;
+  }
+  std::erase(m.freed, address);
+  m.allocations.erase(address);
+  return m.place(address, bytes);
+}
+
 // The quick paths want regions that start at a multiple of the largest access.
 void DeviceMemory::map_host(void* data, std::uint64_t bytes, std::string_view name) {
   Impl& m = *impl_;

@@ -27,6 +27,9 @@ class DeviceMemory {
   std::uint64_t allocate(std::uint64_t bytes);
   // False where `address` is not the start of a live allocation. The range is remembered as freed.
   bool free(std::uint64_t address);
+  // Allocates at an address that allocate() gave and that was freed since. False where there is no
+  // memory, and where another allocation has the addresses meanwhile.
+  bool allocate_again(std::uint64_t address, std::uint64_t bytes);
 
   // Memory of the host that kernels may use at its own address from now on, as written in full. It
   // takes nothing of the capacity. The caller keeps it until it is unmapped and nothing runs.
