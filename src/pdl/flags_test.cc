@@ -59,6 +59,8 @@ TEST(Flags, TheFirstValueIsKnown) {
   EXPECT_FALSE(is_late({.begin = "@%p1 st.shared.u16 [shared], 0;"})) << "half of it";
   EXPECT_FALSE(is_late({.begin = "@%p1 st.shared.u64 [shared], 0;"})) << "of another width";
   EXPECT_FALSE(is_late({.begin = "@%p1 st.shared.u32 [shared+4], 0;"}));
+  EXPECT_FALSE(is_late({.begin = ".shared .u32 other; @%p1 st.shared.u32 [other], 0;"}))
+      << "another variable";
   EXPECT_FALSE(is_late({.begin = "setp.eq.u32 %p4, %r0, 0; @%p4 st.shared.u32 [shared], 0;"}))
       << "no thread certainly makes the store";
   EXPECT_TRUE(is_late({.begin = "st.shared.u32 [shared], 0;"})) << "all threads";

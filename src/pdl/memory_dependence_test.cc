@@ -53,6 +53,11 @@ TEST(MemoryDependence, ThroughSharedAndLocalMemory) {
   EXPECT_TRUE(
       depends(".local .u64 kept; ld.global.u64 %d1, [%a]; st.local.u64 [kept], %d1;"
               "ld.local.u64 %d2, [kept]; st.global.f32 [%d2], %f1;"));
+  const std::string pointer = ".local .u64 kept; mov.u64 %d3, kept; cvta.local.u64 %d3, %d3;";
+  EXPECT_TRUE(depends(pointer +
+                      "ld.global.u64 %d1, [%a]; st.u64 [%d3], %d1; ld.local.u64 %d2, [kept];"
+                      "st.global.f32 [%d2], %f1;"))
+      << "by a generic address";
   EXPECT_FALSE(
       depends(".local .u64 kept; st.local.u64 [kept], %b; ld.local.u64 %d2, [kept];"
               "st.global.f32 [%d2], %f1;"));

@@ -65,7 +65,10 @@ std::string notes_text(const CheckReport& report) {
     for (const std::string& conflict : parallel.conflicts) out += conflict + "\n";
   }
   for (const std::string& warning : report.warnings) out += warning + "\n";
-  if (report.objection) out += report.objection->message() + '\n';
+  if (report.objection) {
+    out += fmt::format("{} {}\n", static_cast<int>(report.objection->code()),
+                       report.objection->message());
+  }
   return out;
 }
 
@@ -96,7 +99,10 @@ EdgeProgram edges_of_text(std::string name, std::uint64_t number, const std::str
                         {"notes", notes_text(report)}};
   } catch (const Error& refused) {
     // Without the path of the file.
-    program.sections = {{"edges", ""}, {"launches", ""}, {"notes", refused.message() + "\n"}};
+    program.sections = {
+        {"edges", ""},
+        {"launches", ""},
+        {"notes", fmt::format("{} {}\n", static_cast<int>(refused.code()), refused.message())}};
   }
   program.sections.push_back({"program", text});
   for (Section& section : program.sections) section.text = without_paths(section.text);

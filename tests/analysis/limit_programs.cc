@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,6 +18,7 @@ struct Shape {
   unsigned around;
   std::function<std::string(unsigned count)> body;
   unsigned pointers = 3;  // parameters p0, p1, ...
+  bool gives_all = true;  // false: `count` arguments are given
 };
 
 std::string repeated(unsigned count, const std::function<std::string(unsigned)>& one) {
@@ -30,7 +32,7 @@ std::string repeated(unsigned count, const char* text) {
 
 constexpr char kBegin[] =
     "ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1]; mov.u32 %r0, %tid.x;\n"
-    "mov.u32 %r1, 0; mov.u64 %d2, 0;\n";
+    "mov.u32 %r1, 0; ld.param.u64 %d78, [p1]; add.s64 %d79, %d78, 65536;\n";
 constexpr char kStore[] =
     "mul.wide.u32 %d3, %r2, 4; add.s64 %d3, %d0, %d3; st.global.u32 [%d3], 1;\n";
 
@@ -45,7 +47,7 @@ const Shape kShapes[] = {
      [](unsigned n) {
        return loop_of(
            "mov.u64 %d3, %d1;" + repeated(n, "add.s64 %d3, %d3, 4;\n") + "mov.u64 %d1, %d3;",
-           "add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 4;");
+           "setp.lt.u64 %p0, %d1, %d79;");
      }},
     {"chained_additions", 64,
      [](unsigned n) {
@@ -55,7 +57,7 @@ const Shape kShapes[] = {
                                                     k == 0 ? 1 : k + 3);
                                }) +
                           fmt::format("mov.u64 %d1, %d{};", n + 3),
-                      "add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 4;");
+                      "setp.lt.u64 %p0, %d1, %d79;");
      }},
     {"nesting", 256,
      [](unsigned n) {
@@ -108,6 +110,20 @@ const Shape kShapes[] = {
               repeated(n, "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;") +
               "N:" + kStore + "ret;";
      }},
+    // A counter up to the largest number with a sign, and an address up to the largest offset.
+    {"counter", 4,
+     [](unsigned n) {
+       return loop_of(
+           "mul.wide.u32 %d3, %r1, 4; add.s64 %d3, %d1, %d3; st.global.u32 [%d3], %r3;",
+           fmt::format("add.u32 %r1, %r1, 1; setp.lt.s32 %p0, %r1, {};", 0x7ffffffc + n));
+     }},
+    {"address", 4,
+     [](unsigned n) {
+       return loop_of(
+           "", fmt::format("add.s64 %d1, %d1, 64; ld.param.u64 %d5, [p1]; add.s64 %d4, %d5, {};"
+                           "setp.lt.u64 %p0, %d1, %d4;",
+                           (std::uint64_t{1} << 46) - 67 + n));
+     }},
     {"growth", 12,
      [](unsigned n) {
        return loop_of("", fmt::format("add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, {};", n));
@@ -135,6 +151,26 @@ const Shape kShapes[] = {
               "mov.u32 %r2, %r0;" + kStore + "ret;";
      },
      68},
+    // Fewer arguments than parameters, none of which is a scalar.
+    {"arguments", 3,
+     [](unsigned) {
+       return kBegin + std::string("ld.param.u32 %r2, [p2]; setp.eq.u32 %p0, %r2, 0;") +
+              "@%p0 bra M; griddepcontrol.wait; M: ld.param.u64 %d0, [p5+8];" + kStore + "ret;";
+     },
+     6, false},
+    // A loop that begins with the kernel's first instruction.
+    {"top", 4,
+     [](unsigned n) {
+       return fmt::format(
+           "L: ld.param.u64 %d0, [p0]; ld.global.u32 %r3, [%d0]; setp.eq.u32 %p0, %r3, {};"
+           "@%p0 bra L; st.global.u32 [%d0], 1; griddepcontrol.wait; ret;",
+           n);
+     }},
+    // Operands with a sign, which only assemblers of other makers take.
+    {"signs", 4,
+     [](unsigned n) {
+       return kBegin + fmt::format("add.s32 %r2, -%r0, {};", n) + kStore + "ret;";
+     }},
     {"steps", 64, [](unsigned n) {
        return loop_of("add.s64 %d1, %d1, 4; add.s64 %d0, %d0, 4;",
                       fmt::format("add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, {};", 16 * n));
@@ -156,7 +192,7 @@ RecordedProgram program_of(const Shape& shape, unsigned count) {
     RecordedLaunch& launch = program.launches.emplace_back();
     launch.kernel = program.module->function("k");
     launch.block[0] = 64;
-    for (unsigned k = 0; k < shape.pointers; ++k) {
+    for (unsigned k = 0; k < (shape.gives_all ? shape.pointers : count); ++k) {
       launch.arguments.push_back(
           GivenArgument::pointer(static_cast<overlap::MemoryId>('x' + (k + at) % 2), 256 * k));
     }

@@ -38,7 +38,8 @@ constexpr Kernel kMoreKernels[] = {{"late", "rw"},
                                    {"fields_beyond", "s", kSteps},
                                    {"waits_nowhere", "rw", kSteps},
                                    {"rows", "rwn", kSteps},
-                                   {"adds", "wr", kSteps}};
+                                   {"adds", "wr", kSteps},
+                                   {"either", "rrw", kSteps}};
 
 // Those that tell where blocks have room.
 constexpr Kernel kCrowdedKernels[] = {

@@ -22,8 +22,8 @@ GeneratedRange generated_range(std::uint64_t otherwise);
 struct FamilyCount {
   std::uint64_t proven = 0, unsafe = 0, unknown = 0;
   std::uint64_t unknown_races = 0;  // unknown, and a race was found
-  // Unsafe, and no race was found. The simulated GPU misses a race with an access that another warp
-  // behind its wait has repeated: it keeps the last access of each place. So a few are allowed.
+  // Unsafe, and no race was found. The simulated GPU keeps the last accesses of each place, and
+  // those that a wait ordered before them. So a few are allowed.
   std::uint64_t unconfirmed = 0;
   std::uint64_t broken = 0;
 };

@@ -90,13 +90,15 @@ TEST(Generated, Flags) {
 
 // Chains that were unsafe, and in which no race was found.
 TEST(Generated, SeedsThatFailed) {
-  for (const std::uint64_t seed : {202221, 223222, 243711, 405379, 486453, 6036229}) {
+  for (const std::uint64_t seed :
+       {202221, 223222, 243711, 405379, 486453, 6036229, 700511365, 700037564}) {
     const FamilyCount count = hold_family({1, seed}, ordered_chain);
     EXPECT_EQ(count.unconfirmed, 0u) << seed;
   }
   for (const std::uint64_t seed : {102547, 115405}) {
     EXPECT_EQ(hold_family({1, seed}, exchange_chain).unconfirmed, 0u) << seed;
   }
+  EXPECT_EQ(hold_family({1, 703014758}, flag_chain, 10).unconfirmed, 0u);
 }
 
 TEST(Generated, MetamorphosesOfLaunderedPointers) {

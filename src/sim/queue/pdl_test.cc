@@ -68,6 +68,24 @@ TEST_F(PdlTest, OneWarpWaitsForAll) {
   EXPECT_GE(last.at(driver::FindingKind::kMissingWait).thread[0], 32u);
 }
 
+// The access of a thread that waited is the last one of the place, and orders no other thread.
+TEST_F(PdlTest, AThreadThatWaitedHidesNothingFromOthers) {
+  for (const std::uint32_t reads : {0u, 1u}) {
+    expect_findings({{"missing_wait", "two_warps"}}, [&] {
+      primary("produce", a, std::uint32_t{9});
+      secondary("two_warps", a, reads);
+    });
+  }
+  expect_findings({{"missing_wait", "two_warps"}}, [&] {
+    primary("never", a, b);  // reads it
+    secondary("two_warps", a, std::uint32_t{0});
+  });
+  expect_findings({}, [&] {
+    primary("produce", a, std::uint32_t{9});
+    primary("two_warps", a, std::uint32_t{0});
+  });
+}
+
 TEST_F(PdlTest, WritesBeforeTheWait) {
   expect_findings({{"write_before_wait", "overwrite"}}, [&] {
     primary("produce", a, std::uint32_t{9});

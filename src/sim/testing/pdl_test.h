@@ -119,6 +119,32 @@ compute:
   ret;
 }
 
+// out[lane] in both warps: the first one waits, and the second one does not, and comes later.
+.visible .entry two_warps(.param .u64 out, .param .u32 reads) {
+  .reg .pred %p<3>;
+  .reg .u32 %r<5>;
+  .reg .u64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r3, [reads];
+  mov.u32 %r2, %tid.x;
+  and.b32 %r1, %r2, 31;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd1, %rd1, %rd3;
+  setp.ge.u32 %p1, %r2, 32;
+  @%p1 bra later;
+  griddepcontrol.wait;
+  st.global.u32 [%rd1], 7;
+  ret;
+later:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, 50000;
+  @%p1 bra later;
+  setp.ne.u32 %p2, %r3, 0;
+  @%p2 ld.global.u32 %r1, [%rd1];
+  @!%p2 st.global.u32 [%rd1], 8;
+  ret;
+}
+
 // Sets out[tid] before the wait.
 .visible .entry overwrite(.param .u64 out) {
   .reg .u32 %r<4>;

@@ -212,9 +212,42 @@ inline bool GlobalWatch::is_noted(std::uint64_t mine) const {
   return toucher.is_any() && toucher.low_number() == own_ && (strong_ || !toucher.is_strong());
 }
 
-void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
+// Whether the lane comes after the other grid because it waited.
+bool GlobalWatch::is_awaited(Toucher other, int lane) const {
+  return (x_->warp->ordered.waited() >> lane & 1) != 0 && !is_ignorable(other.bits(), UINT64_MAX) &&
+         relation_to(other) == Relation::kAwaited;
+}
+
+// Those that threads of this grid replaced which had waited, while this lane has not.
+void GlobalWatch::look_at_awaited(const Shadow::Layout& layout, const Shadow::Cell& cell,
+                                  std::uint64_t number, int lane, std::uint64_t offset) {
+  const Shadow::Layout* const awaited = layout.awaited.load(std::memory_order_acquire);
+  if (awaited == nullptr || (x_->warp->ordered.waited() >> lane & 1) != 0) return;
+  const Shadow::Cell kept =
+      awaited->lock(number / ShadowGroup::kCells).at(number % ShadowGroup::kCells);
+  const Toucher writer(kept.write), reader(kept.read);
+  const auto is_own = [&](std::uint64_t bits) { return Toucher(bits).low_number() == own_; };
+  if (is_own(cell.write) && !is_right(writer, true, lane, offset, &writer_before_)) {
+    found(writer, true, lane, offset);
+  }
+  if (touch_ != AccessKind::kRead && is_own(cell.read) &&
+      !is_right(reader, false, lane, offset, &reader_before_)) {
+    found(reader, false, lane, offset);
+  }
+}
+
+void GlobalWatch::look(const Shadow::Layout& layout, Shadow::Cell* cell, std::uint64_t number,
+                       int lane, std::uint64_t offset) {
   const Toucher writer(cell->write);
   const Toucher reader(cell->read);
+  // What this access replaces.
+  const auto keep = [&](std::uint64_t Shadow::Cell::*half) {
+    const Shadow::Layout* const awaited = shadow_->awaited(layout);
+    if (awaited == nullptr) return;
+    LockedGroup group = awaited->lock(number / ShadowGroup::kCells);
+    group.split()[number % ShadowGroup::kCells].*half = cell->*half;
+  };
+  look_at_awaited(layout, *cell, number, lane, offset);
   const bool is_beside_writer = !is_right(writer, true, lane, offset, &writer_before_);
   if (is_beside_writer) found(writer, true, lane, offset);
   if (shadow_->writers.has_any()) {
@@ -228,6 +261,8 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
     if (is_noted(cell->read)) return;
     if (!is_harmless(reader, lane, &reader_before_) || comes_alone(reader, lane, x_->mask)) {
       retain(shadow_->readers, cell, reader);
+    } else if (is_awaited(reader, lane)) {
+      keep(&Shadow::Cell::read);
     }
     cell->read = mine_of(lane).bits();
     return;
@@ -246,6 +281,8 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   // may be in a race with what comes behind this grid.
   if (is_beside_writer || comes_alone(writer, lane, x_->warp->live)) {
     retain(shadow_->writers, cell, writer);
+  } else if (is_awaited(writer, lane)) {
+    keep(&Shadow::Cell::write);
   }
   if (!is_noted(cell->write)) cell->write = mine_of(lane).bits();
 }
@@ -267,16 +304,26 @@ inline bool GlobalWatch::note_cell(Shadow::Cell* cell, std::uint64_t me) const {
 
 // The same for a group that is not split, and lanes that touch all of it.
 template <bool Reads>
-inline bool GlobalWatch::note_whole(LockedGroup& group, int lane, std::uint8_t step) {
+inline bool GlobalWatch::note_whole(const Shadow::Layout& layout, LockedGroup& group,
+                                    std::uint64_t number, int lane, std::uint8_t step) {
   const ShadowCell& last = group.first();
+  // What this access replaces.
+  const auto keep = [&](std::uint64_t Shadow::Cell::*half) {
+    if (!is_awaited(Toucher(last.*half), lane)) return;
+    if (const Shadow::Layout* const awaited = shadow_->awaited(layout)) {
+      awaited->lock(number).take(half, group);
+    }
+  };
   if (!is_harmless(Toucher(last.write), lane, &writer_before_)) return false;
   if (Reads && is_noted(last.read)) return true;
   if (!is_harmless(Toucher(last.read), lane, &reader_before_)) return false;
   if (Reads) {
     if (comes_alone(Toucher(last.read), lane, x_->mask)) return false;
+    if (!is_ignorable(last.read, reader_before_)) keep(&Shadow::Cell::read);
     group.set_read(mine_of(lane).bits(), step);
   } else {
     if (comes_alone(Toucher(last.write), lane, x_->warp->live)) return false;
+    if (!is_ignorable(last.write, writer_before_)) keep(&Shadow::Cell::write);
     if (!is_noted(last.write)) group.set_write(mine_of(lane).bits(), step);
   }
   return true;
@@ -318,15 +365,15 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
     bool is_noted = false;
     if (is_alike && to - from == kCells) {
       const auto kept_step = static_cast<std::uint8_t>(std::min(step, ShadowGroup::kOneThread));
-      is_noted =
-          !group.is_split() && note_whole<Reads>(group, lane + static_cast<int>(behind), kept_step);
+      is_noted = !group.is_split() && note_whole<Reads>(layout, group, from / kCells,
+                                                        lane + static_cast<int>(behind), kept_step);
       if (!is_noted) {
-        is_noted = touch_parts<Reads>(group, {cells, first, from, to}, lane, offset);
+        is_noted = touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
         group.try_join();
       }
       if (Reads && is_noted) group.note_all(own_);
     } else {
-      touch_parts<Reads>(group, {cells, first, from, to}, lane, offset);
+      touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
     }
     from = to;
   }
@@ -334,8 +381,8 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
 
 // Cells of one group. Returns whether there was nothing to find in any, or to keep.
 template <bool Reads>
-bool GlobalWatch::touch_parts(LockedGroup& group, const Parts& parts, int lane,
-                              std::uint64_t offset) {
+bool GlobalWatch::touch_parts(const Shadow::Layout& layout, LockedGroup& group, const Parts& parts,
+                              int lane, std::uint64_t offset) {
   Shadow::Cell* const cells = group.split();
   bool all_noted = true;
   std::uint64_t behind = (parts.from - parts.first) / parts.of_lane;
@@ -348,7 +395,7 @@ bool GlobalWatch::touch_parts(LockedGroup& group, const Parts& parts, int lane,
     }
     Shadow::Cell* const cell = cells + k % ShadowGroup::kCells;
     if (note_cell<Reads>(cell, me)) continue;
-    look(cell, lane + static_cast<int>(behind), offset + behind * bytes_);
+    look(layout, cell, k, lane + static_cast<int>(behind), offset + behind * bytes_);
     all_noted = all_noted && note_cell<Reads>(cell, me);
   }
   return all_noted;
@@ -360,7 +407,11 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
                         !shadow_->has_frozen && !shadow_->writers.has_any() &&
                         (reads || (!shadow_->is_read_only && !shadow_->readers.has_any()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
-  if (layout == nullptr) {
+  // Lanes that have not waited are compared with all that others replaced.
+  const bool is_early = layout != nullptr && layout->awaited.load(std::memory_order_relaxed) &&
+                        x_->grid->launch.is_programmatic &&
+                        (x_->mask & ~x_->warp->ordered.waited()) != 0;
+  if (layout == nullptr || is_early) {
     for (std::uint32_t k = 0; k < lanes; ++k) {
       touch(lane + static_cast<int>(k), offset + std::uint64_t{k} * bytes_);
     }
@@ -385,7 +436,7 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
     LockedGroup group = layout->lock(k / ShadowGroup::kCells);
     if (touch_ != AccessKind::kRead) group.note_all(0);
-    look(group.split() + k % ShadowGroup::kCells, lane, offset);
+    look(*layout, group.split() + k % ShadowGroup::kCells, k, lane, offset);
   }
 }
 

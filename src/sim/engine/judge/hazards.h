@@ -41,12 +41,18 @@ class GlobalWatch {
     std::uint64_t first, from, to;
   };
   template <bool Reads>
-  bool touch_parts(LockedGroup& group, const Parts& parts, int lane, std::uint64_t offset);
+  bool touch_parts(const Shadow::Layout& layout, LockedGroup& group, const Parts& parts, int lane,
+                   std::uint64_t offset);
   template <bool Reads>
-  bool note_whole(LockedGroup& group, int lane, std::uint8_t step);
+  bool note_whole(const Shadow::Layout& layout, LockedGroup& group, std::uint64_t number, int lane,
+                  std::uint8_t step);
   template <bool Reads>
   bool note_cell(Shadow::Cell* cell, std::uint64_t me) const;
-  void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
+  void look(const Shadow::Layout& layout, Shadow::Cell* cell, std::uint64_t number, int lane,
+            std::uint64_t offset);
+  void look_at_awaited(const Shadow::Layout& layout, const Shadow::Cell& cell, std::uint64_t number,
+                       int lane, std::uint64_t offset);
+  bool is_awaited(Toucher other, int lane) const;
   bool is_noted(std::uint64_t mine) const;
   bool are_ordered_alike(int lane, std::uint32_t lanes) const;
   void retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher toucher);

@@ -51,9 +51,17 @@ void refine_group(const Shadow::Layout& from, std::size_t group, const Shadow::L
   }
 }
 
+void refine_groups(const Shadow::Layout& from, const Shadow::Layout& to, std::uint64_t bytes) {
+  const std::size_t groups = (bytes >> from.shift) / ShadowGroup::kCells + 1;
+  for (std::size_t group = 0; group < groups; ++group) {
+    refine_group(from, group, to, from.shift - to.shift);
+  }
+}
+
 }  // namespace
 
 Shadow::Layout::~Layout() {
+  delete awaited.load();
   if (mapped != 0) {
     munmap(groups, mapped);
   } else {
@@ -70,10 +78,13 @@ const Shadow::Layout* Shadow::refine(std::uint64_t low) {
   if (made == nullptr) return nullptr;
   if (present != nullptr) {
     const int finer = present->shift - shift;
-    const std::size_t groups = (bytes_ >> present->shift) / ShadowGroup::kCells + 1;
-    for (std::size_t group = 0; group < groups; ++group) {
-      refine_group(*present, group, *made, finer);
+    refine_groups(*present, *made, bytes_);
+    if (const Layout* const old = present->awaited.load(std::memory_order_acquire)) {
+      std::unique_ptr<Layout> awaited = make_layout(bytes_, shift);
+      if (awaited != nullptr) refine_groups(*old, *awaited, bytes_);
+      made->awaited = awaited.release();
     }
+    std::lock_guard kept_lock(kept_mutex_);
     for (Kept* kept : {&readers, &writers}) {
       decltype(kept->by_cell_) by_cell;
       for (const auto& [cell, several] : kept->by_cell_) {
@@ -90,15 +101,23 @@ const Shadow::Layout* Shadow::refine(std::uint64_t low) {
   return layouts_.back().get();
 }
 
+const Shadow::Layout* Shadow::make_awaited(const Layout& layout) {
+  std::lock_guard lock(kept_mutex_);
+  if (layout.awaited.load(std::memory_order_relaxed) == nullptr) {
+    layout.awaited.store(make_layout(bytes_, layout.shift).release(), std::memory_order_release);
+  }
+  return layout.awaited.load(std::memory_order_relaxed);
+}
+
 std::vector<std::uint64_t> Shadow::kept_of(const Kept& kept, const Cell* cell) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(kept_mutex_);
   const auto found = kept.by_cell_.find(cell);
   return found == kept.by_cell_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
 void Shadow::clear() {
   accesses.clear();
-  std::lock_guard lock(mutex_);
+  std::scoped_lock lock(mutex_, kept_mutex_);
   layout_.store(nullptr, std::memory_order_release);
   layouts_.clear();
   for (Kept* kept : {&readers, &writers}) {

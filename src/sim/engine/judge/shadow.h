@@ -27,6 +27,9 @@ class Shadow {
     Cell* cells = nullptr;          // in use where their group is split
     std::size_t mapped = 0;         // bytes of a mapping; 0 where the memory came from the heap
     int shift = 2;                  // log2 of the bytes of a part
+    // Touchers of the same cells that a later grid replaced in threads that came behind them by its
+    // wait. Its other threads may race them still. Null where there are none.
+    mutable std::atomic<const Layout*> awaited{nullptr};
     ~Layout();
     // The group of a cell; see LockedGroup.
     LockedGroup lock(std::size_t group) const {
@@ -59,6 +62,12 @@ class Shadow {
     return refine(low);
   }
 
+  // Layout::awaited, made at its first use; null where there is no room.
+  const Layout* awaited(const Layout& layout) {
+    const Layout* present = layout.awaited.load(std::memory_order_acquire);
+    return present != nullptr ? present : make_awaited(layout);
+  }
+
   // Touchers of cells besides those that the cells have.
   class Kept {
    public:
@@ -79,7 +88,7 @@ class Shadow {
   static constexpr std::size_t kMostKept = std::size_t{1} << 22;
   template <class IsBefore>
   void keep(Kept& kept, const Cell* cell, std::uint64_t toucher, IsBefore is_before) {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(kept_mutex_);
     if (kept.by_cell_.size() >= kMostKept && !kept.by_cell_.contains(cell)) return;
     std::vector<std::uint64_t>& several = kept.by_cell_[cell];
     std::erase_if(several, [&](std::uint64_t other) {
@@ -96,11 +105,15 @@ class Shadow {
 
  private:
   const Layout* refine(std::uint64_t low);
+  const Layout* make_awaited(const Layout& layout);
 
   std::vector<FrozenPart> frozen_;
   const std::uint64_t bytes_;
   std::atomic<const Layout*> layout_{nullptr};
   std::mutex mutex_;
+  // Of Kept and Layout::awaited. Threads that hold a group take it, so nobody that holds it waits
+  // for a group.
+  std::mutex kept_mutex_;
   std::vector<std::unique_ptr<Layout>>
       layouts_;  // the last is in use; others may still be looked at
 };

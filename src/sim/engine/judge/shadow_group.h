@@ -69,6 +69,18 @@ class LockedGroup {
     group_.read_step = step;
   }
 
+  // One half of all cells becomes that of another group's.
+  void take(std::uint64_t ShadowCell::*half, const LockedGroup& from) {
+    if (group_.is_split || from.group_.is_split) {
+      ShadowCell* const cells = split();
+      for (std::size_t k = 0; k < ShadowGroup::kCells; ++k) cells[k].*half = from.at(k).*half;
+    } else if (half == &ShadowCell::write) {
+      set_write(from.group_.first.write, from.group_.write_step);
+    } else {
+      set_read(from.group_.first.read, from.group_.read_step);
+    }
+  }
+
   // The cells, which say from here on who touched them.
   ShadowCell* split() {
     if (!group_.is_split) {
