@@ -1,4 +1,5 @@
 // Much of the CUDA runtime, in a program without an error.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -74,6 +75,23 @@ void variables() {
   EXPECT(cudaMemcpyToSymbol(total, &zero, 100) == cudaErrorInvalidValue);
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
   CHECK(cudaFree(x));
+}
+
+// That a stream still works is no error that later checks find.
+void queries() {
+  std::atomic<bool> may_end{false};
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  const auto wait = [](void* of) {
+    while (!static_cast<std::atomic<bool>*>(of)->load()) {}
+  };
+  CHECK(cudaLaunchHostFunc(stream, wait, &may_end));
+  EXPECT(cudaStreamQuery(stream) == cudaErrorNotReady);
+  EXPECT(cudaPeekAtLastError() == cudaSuccess);
+  may_end = true;
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(cudaStreamQuery(stream));
+  CHECK(cudaStreamDestroy(stream));
 }
 
 void streams_and_graphs() {
@@ -172,6 +190,7 @@ void facts() {
 
 int main() {
   variables();
+  queries();
   streams_and_graphs();
   rows();
   facts();
