@@ -73,11 +73,11 @@ __device__ void take(unsigned long long key, int* tokens, int* position, int* go
 extern "C" __global__ void begin(const int* tokens, int* position, int* go, int steps, int resume,
                                  int prompt, int limit, int stop) {
   const int at = resume ? *position : 0;
-  const bool ended = at >= prompt && tokens[at] == stop;
   const int room = limit - at;
+  const bool ended = room <= 0 || (at >= prompt && tokens[at] == stop);
   const int left = max(prompt - 1 - at, 0);
   *position = at;
-  *go = ended || room <= 0 ? 0 : min(steps, room - left) + left;
+  *go = ended ? 0 : min(steps, room - left) + left;
 }
 
 // Of several ranks: `best` is that of all tokens.
@@ -92,7 +92,7 @@ extern "C" __global__ void choose(unsigned long long* best, int* tokens, int* po
 //
 // `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen. `go`
 // counts down, and becomes 0 behind the token `stop`. A launch with go = 0 changes neither the text
-// nor the position.
+// nor the position, but the scores.
 extern "C" __global__ void __launch_bounds__(kThreads)
     head(const __nv_bfloat16* w, const __nv_bfloat16* norm, const float* x, float* logits,
          int* tokens, int* position, int* go, unsigned long long* best, unsigned* ticket,

@@ -1,8 +1,8 @@
 // The products of one layer of a Llama while it decodes one token. Weights are bf16, the residual x
 // and all sums are float.
 //
-// `position` counts the tokens that the caches have. It changes in `head` alone, and the launch
-// after that has a full edge: all kernels may read it before their wait.
+// `position` counts the tokens that the caches have. It changes in `begin`, `head` and `choose`. The
+// launch after each of them has a full edge: all kernels here may read it before their wait.
 #include "matvec.cuh"
 
 using namespace llama;

@@ -190,6 +190,9 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   for (unsigned slot = 0; slot < stages; ++slot) fetch(slot);
   work.ask_ahead();
   work.prepare(vector);
+  // A warp without pieces leaves its part of a row 0.
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < 2 * (last - first) + kWarps; i += kThreads) parts[i] = 0;
   // The parts of a pair's sums: of the warps whose pieces meet those of the row.
   const auto warp_of = [&](unsigned piece) { return ((piece + 1) * kWarps - 1) / pieces; };
   const auto span_of = [&](unsigned of) {

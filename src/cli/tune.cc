@@ -74,17 +74,19 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
   const TuneReport report =
       named.bundle ? tune(*named.bundle, device, options) : tune(named.program, device, options);
   show_search(report, output);
-  show_what_is_left(named, device, options.bindings, report.record.variant.choices, output);
-  if (!command.output) return;
-  output.progress("build the bundle");
-  BundleOptions bundle;
-  bundle.architectures = {device.compile_arch()};
-  bundle.tuned = {to_text(report.record)};
-  for (const std::string& remark : write_bundle(named.program, *command.output, bundle)) {
-    output.warning(remark);
+  if (command.output) {
+    output.progress("build the bundle");
+    BundleOptions bundle;
+    bundle.architectures = {device.compile_arch()};
+    bundle.tuned = {to_text(report.record)};
+    for (const std::string& remark : write_bundle(named.program, *command.output, bundle)) {
+      output.warning(remark);
+    }
+    output.result()["bundle"] = command.output->string();
+    output.line("wrote    {}", command.output->string());
   }
-  output.result()["bundle"] = command.output->string();
-  output.line("wrote    {}", command.output->string());
+  // The outcome is kept by now, whatever is wrong with the program that it is shown for.
+  show_what_is_left(named, device, options.bindings, report.record.variant.choices, output);
 }
 
 }  // namespace baton::cli

@@ -3,24 +3,10 @@
 namespace baton::peer {
 
 std::optional<std::string_view> suffix_of(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return "f32";
-    case DType::kF16:
-      return "f16";
-    case DType::kBF16:
-      return "bf16";
-    case DType::kI32:
-      return "i32";
-    case DType::kU32:
-      return "u32";
-    case DType::kI64:
-      return "i64";
-    case DType::kU64:
-      return "u64";
-    default:
-      return std::nullopt;
+  for (const KernelSuffix& suffix : kKernelSuffixes) {
+    if (suffix.dtype == dtype) return suffix.text;
   }
+  return std::nullopt;
 }
 
 void enqueue(const OwnLaunch& launch, const Stream& stream) {

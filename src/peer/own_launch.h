@@ -9,7 +9,16 @@
 
 namespace baton::peer {
 
-// What the name of a kernel for the dtype ends with; nothing for a dtype without kernels.
+// What the names of the kernels for a dtype end with.
+struct KernelSuffix {
+  DType dtype;
+  std::string_view text;
+};
+inline constexpr KernelSuffix kKernelSuffixes[] = {
+    {DType::kF32, "f32"}, {DType::kF16, "f16"}, {DType::kBF16, "bf16"}, {DType::kI32, "i32"},
+    {DType::kU32, "u32"}, {DType::kI64, "i64"}, {DType::kU64, "u64"},
+};
+// Nothing for a dtype without kernels.
 std::optional<std::string_view> suffix_of(DType dtype);
 
 // A kernel's launch, and the addresses of its arguments, which hold until the next one.

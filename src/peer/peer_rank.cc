@@ -146,9 +146,10 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
   rank->module_ = Module::load(
       device, Image::from_static(ptx.empty() ? kernels_ptx(has_pdl) : ptx, "<all-reduces>"));
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
-    rank->plan_of(dtype, false);
-    if (has_pdl) rank->plan_of(dtype, true);
+  // Kernels are loaded now: a load may wait for kernels that run.
+  for (const KernelSuffix& suffix : kKernelSuffixes) {
+    rank->plan_of(suffix.dtype, false);
+    if (has_pdl) rank->plan_of(suffix.dtype, true);
   }
   // Kernels that a caller enqueued, and waits for by itself, must end with the run, too.
   world.communicator()->when_failed([waiting = std::weak_ptr<PeerRank>(rank)] {

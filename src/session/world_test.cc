@@ -406,11 +406,12 @@ TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
   const std::string text =
       kWorld + buffer("x", "f32", "[1000]", "inout", "random") + "shard = { axis = 0 }\n" +
       buffer("half", "bf16", "[\"64 * ranks\"]", "inout", "random") + "shard = { axis = 0 }\n" +
-      buffer("n", "i16", "[4]", "output", "ones") +
+      buffer("n", "i16", "[4]", "output", "ones") + buffer("best", "u64", "[1]", "inout", "ones") +
       step(
           "repeat = 3\nindex = \"i\"\nsteps = [ "
           "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = \"997 - i\" } } ]") +
       step("all_reduce = { buffer = \"half\", op = \"max\" }") +
+      step("all_reduce = { buffer = \"best\", op = \"max\" }") +
       step("all_reduce = { buffer = \"n\" }");
   for (const std::uint32_t ranks : {2u, 3u}) {
     expect_none(on_ranks(ranks, [&](const Device& device, const World& world) {
@@ -419,6 +420,7 @@ TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
         bindings.collectives = by;
         Executable executable = ran(text, device, world, std::move(bindings), GetParam());
         EXPECT_EQ(executable.report().findings.size(), 0u);
+        EXPECT_THAT(executable.report().warnings, ::testing::IsEmpty());
         executable.run();
         if (by == CollectiveExecutor::kPeer) {
           EXPECT_EQ(executable.report().collectives->executor, "peer");

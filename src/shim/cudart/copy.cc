@@ -198,12 +198,37 @@ cudaError_t from_symbol(void* target, const void* symbol, size_t bytes, size_t o
   return cudaSuccess;
 }
 
-cudaError_t fill(void* pointer, size_t pitch, int value, size_t width, size_t height,
-                 cudaStream_t stream) {
+struct MemoryFill {
+  void* pointer = nullptr;
+  size_t pitch = 0;
+  int value = 0;
+  size_t width = 0, height = 1;
+};
+
+cudaError_t submit(const MemoryFill& fill, cudaStream_t stream) {
   BATON_RUNTIME_BEGIN();
-  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
-  const auto byte = static_cast<unsigned char>(value);
-  return answer(cuMemsetD2D8Async(address, pitch, byte, width, height, stream_of(stream)));
+  return answer(cuMemsetD2D8Async(reinterpret_cast<CUdeviceptr>(fill.pointer), fill.pitch,
+                                  static_cast<unsigned char>(fill.value), fill.width, fill.height,
+                                  stream_of(stream)));
+}
+
+// Returns after the fill where the host can read the memory, as the driver does.
+cudaError_t submit_and_wait(const MemoryFill& fill) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemsetD2D8(reinterpret_cast<CUdeviceptr>(fill.pointer), fill.pitch,
+                             static_cast<unsigned char>(fill.value), fill.width, fill.height));
+}
+
+template <typename Submit>
+cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                        const Submit& submit_slice) {
+  for (size_t z = 0; z < extent.depth; ++z) {
+    char* const slice = static_cast<char*>(pointer.ptr) + z * pointer.pitch * pointer.ysize;
+    const cudaError_t error =
+        submit_slice(MemoryFill{slice, pointer.pitch, value, extent.width, extent.height});
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -284,33 +309,29 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t b
 }
 
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
-  return fill(pointer, bytes, value, bytes, 1, nullptr);
+  return submit_and_wait(MemoryFill{pointer, bytes, value, bytes});
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
-  return fill(pointer, bytes, value, bytes, 1, stream);
+  return submit(MemoryFill{pointer, bytes, value, bytes}, stream);
 }
 
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-  return fill(pointer, pitch, value, width, height, nullptr);
+  return submit_and_wait(MemoryFill{pointer, pitch, value, width, height});
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return fill(pointer, pitch, value, width, height, stream);
+  return submit(MemoryFill{pointer, pitch, value, width, height}, stream);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
-  return cudaMemset3DAsync(pointer, value, extent, nullptr);
+  return fill_slices(pointer, value, extent,
+                     [](const MemoryFill& slice) { return submit_and_wait(slice); });
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
                               cudaStream_t stream) {
-  for (size_t z = 0; z < extent.depth; ++z) {
-    char* const slice = static_cast<char*>(pointer.ptr) + z * pointer.pitch * pointer.ysize;
-    const cudaError_t error =
-        fill(slice, pointer.pitch, value, extent.width, extent.height, stream);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return fill_slices(pointer, value, extent,
+                     [&](const MemoryFill& slice) { return submit(slice, stream); });
 }

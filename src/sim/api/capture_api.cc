@@ -29,8 +29,9 @@ std::vector<GraphDependency> dependencies_of(const SimGraph& graph, const CUgrap
   std::vector<GraphDependency> result;
   for (size_t k = 0; k < count; ++k) {
     const std::shared_ptr<GraphNode> node = node_of(nodes[k]);
-    require(graph.holds(*node), CUDA_ERROR_INVALID_VALUE);
-    result.push_back({node, data == nullptr ? CUgraphEdgeData{} : data[k]});
+    const CUgraphEdgeData edge = data == nullptr ? CUgraphEdgeData{} : data[k];
+    require(graph.holds(*node) && may_begin_edge(*node, edge), CUDA_ERROR_INVALID_VALUE);
+    result.push_back({node, edge});
   }
   return result;
 }
@@ -56,6 +57,7 @@ CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode, CUgraph given,
     capture->is_given = true;
     capture->first = capture->graph->nodes().size();
     capture->handle = given;
+    capture->graph->is_captured_into = true;
     frontier = dependencies_of(*capture->graph, nodes, data, count);
   } else {
     capture->handle = Objects::instance().graphs.add(capture->graph);

@@ -66,6 +66,7 @@ CUresult GraphDestroyNode(CUgraphNode handle) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(node->graph != nullptr, CUDA_ERROR_INVALID_VALUE);
   require_no_memory(*node->graph);
+  require(!node->graph->is_captured_into, CUDA_ERROR_NOT_SUPPORTED);
   node->graph->remove(*node);
   return CUDA_SUCCESS;
 }

@@ -76,6 +76,7 @@ CUresult GraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
               properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
               properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE,
           CUDA_ERROR_NOT_SUPPORTED);
+  require(!graph_of(graph)->is_child, CUDA_ERROR_NOT_SUPPORTED);
   const std::shared_ptr<Context> context = device_of(properties.location.id).context();
   require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   const auto memory = std::make_shared<GraphMemory>(context->heap(), params->bytesize);
@@ -86,6 +87,7 @@ CUresult GraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 
 CUresult GraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                              size_t count, CUdeviceptr address) {
+  require(!graph_of(graph)->is_child, CUDA_ERROR_NOT_SUPPORTED);
   return add_node(node, graph, dependencies, count, free_work(*graph_of(graph), address));
 }
 
@@ -96,7 +98,9 @@ CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARA
   *params = {};
   params->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   params->poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  params->poolProps.location.id = owner_of(memory.address())->ordinal();
+  const std::shared_ptr<Context> owner = owner_of(memory.address());
+  require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  params->poolProps.location.id = owner->ordinal();
   params->bytesize = memory.bytes();
   params->dptr = memory.address();
   return CUDA_SUCCESS;

@@ -33,8 +33,7 @@ CUresult UserObjectCreate(CUuserObject* result, void* object, CUhostFn destroy, 
 }
 
 CUresult UserObjectRetain(CUuserObject handle, unsigned count) {
-  object_of(handle, count)->retain(count);
-  return CUDA_SUCCESS;
+  return object_of(handle, count)->retain(count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult UserObjectRelease(CUuserObject handle, unsigned count) {
@@ -46,8 +45,12 @@ CUresult GraphRetainUserObject(CUgraph graph_handle, CUuserObject handle, unsign
   const std::shared_ptr<SimGraph> graph = graph_of(graph_handle);
   const std::shared_ptr<UserObject> object = object_of(handle, count);
   require((flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) == 0, CUDA_ERROR_INVALID_VALUE);
+  if (flags == CU_GRAPH_USER_OBJECT_MOVE) {
+    require(object->has(count), CUDA_ERROR_INVALID_VALUE);
+  } else {
+    require(object->retain(count), CUDA_ERROR_INVALID_VALUE);
+  }
   if (graph->references == nullptr) graph->references = std::make_shared<UserReferences>();
-  if (flags != CU_GRAPH_USER_OBJECT_MOVE) object->retain(count);
   graph->references->take(object, count);
   return CUDA_SUCCESS;
 }

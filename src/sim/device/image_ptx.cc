@@ -72,15 +72,18 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
     };
     if (best == nullptr || rank(member) > rank(*best)) best = &member;
   }
-  if (best == nullptr) {
+  if (best == nullptr || best->sm > architecture) {
     // A cubin may have its PTX inside.
     for (const image::FatbinMember& member : fatbin.members()) {
       if (member.facts.kind != image::FatbinMember::Kind::kCubin) continue;
+      if (best != nullptr && member.sm > architecture) continue;
       const std::string cubin = fatbin.unpack(member);
       if (const std::string_view kept = image::kept_ptx(cubin); !kept.empty()) {
         return std::string(kept);
       }
     }
+  }
+  if (best == nullptr) {
     throw error(ErrorCode::kUnsupported,
                 "the fatbin holds machine code only, no PTX, and the simulated GPU runs PTX; build "
                 "it with -gencode arch=compute_{0},code=compute_{0} too, or run on a GPU",

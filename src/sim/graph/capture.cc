@@ -67,6 +67,7 @@ void end_capture(Capture& capture) {
   for (const std::weak_ptr<SimStream>& each : capture.streams) {
     if (const auto stream = each.lock()) stream->capture = {};
   }
+  capture.graph->is_captured_into = false;
   capture.graph = nullptr;
 }
 

@@ -42,19 +42,24 @@ CUgraphNodeType type_of(const GraphNode& node) {
   return kTypes[node.work.index()];
 }
 
-bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& data) {
+bool may_begin_edge(const GraphNode& from, const CUgraphEdgeData& data) {
   const bool clean = std::all_of(std::begin(data.reserved), std::end(data.reserved),
                                  [](unsigned char byte) { return byte == 0; });
   if (!clean || data.to_port != 0) return false;
   if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) {
     return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT;
   }
-  // Only kernels trigger others early, and only kernels can wait for the rest.
+  // Only kernels trigger others early.
   return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC &&
          (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
           data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
-         std::holds_alternative<KernelWork>(from.work) &&
-         std::holds_alternative<KernelWork>(to.work);
+         std::holds_alternative<KernelWork>(from.work);
+}
+
+bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& data) {
+  // Only kernels can wait for the rest.
+  return may_begin_edge(from, data) && (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT ||
+                                        std::holds_alternative<KernelWork>(to.work));
 }
 
 SimCondition::SimCondition(int ordinal, unsigned initial_value, bool assigned)

@@ -104,6 +104,8 @@ struct GraphNode {
 CUgraphNodeType type_of(const GraphNode& node);
 // Whether the edge data suit an edge between the two nodes.
 bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& data);
+// Whether there can be such an edge from the node, to a node that is not known yet.
+bool may_begin_edge(const GraphNode& from, const CUgraphEdgeData& data);
 
 // A graph as it is built. As in the CUDA driver, it is the callers' business that only one thread
 // at a time touches a graph. Nodes share their predecessors, so a graph never has a cycle that
@@ -136,6 +138,7 @@ class SimGraph {
   std::weak_ptr<GraphExec> instance;
   bool is_body = false;                                   // of a conditional node
   bool is_child = false;                                  // of a node
+  bool is_captured_into = false;                          // a capture adds nodes to it
   std::weak_ptr<SimGraph> outer;                          // of a body: the graph of its node
   std::vector<std::shared_ptr<SimCondition>> conditions;  // that were made for it
   std::shared_ptr<UserReferences> references;             // null: none
@@ -188,7 +191,7 @@ class GraphExec {
   bool has_conditionals() const;
   bool has_memory() const;
   bool frees_on_launch = false;                // what an earlier launch took and nobody freed
-  std::shared_ptr<UserReferences> references;  // null: none
+  std::shared_ptr<UserReferences> references;  // of the graph and those in it; null: none
   bool is_programmatic = false;                // some edge is
   // Those that get a value when a launch begins.
   std::vector<std::shared_ptr<SimCondition>> assigned;

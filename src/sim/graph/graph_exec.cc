@@ -110,14 +110,16 @@ void for_each_step(Steps& steps, const Use& use) {
   }
 }
 
-// Every condition that was made for the graph, or for a body in it.
+// The graph, the bodies in it, and the graphs of its nodes.
 template <typename Use>
-void for_each_condition(const SimGraph& graph, const Use& use) {
-  for (const auto& condition : graph.conditions) use(condition);
+void for_each_graph(const SimGraph& graph, const Use& use) {
+  use(graph);
   for (const auto& node : graph.nodes()) {
-    const auto* conditional = std::get_if<ConditionalWork>(&node->work);
-    if (conditional == nullptr) continue;
-    for (const auto& body : conditional->bodies->graphs) for_each_condition(*body, use);
+    if (const auto* conditional = std::get_if<ConditionalWork>(&node->work)) {
+      for (const auto& body : conditional->bodies->graphs) for_each_graph(*body, use);
+    } else if (const auto* inner = std::get_if<ChildWork>(&node->work)) {
+      for_each_graph(*inner->child->graph, use);
+    }
   }
 }
 
@@ -199,12 +201,15 @@ void swap_works(std::vector<ExecStep>& old, std::vector<ExecStep>& fresh) {
 }  // namespace
 
 GraphExec::GraphExec(const SimGraph& graph) : steps(steps_of(graph)) {
-  if (graph.references != nullptr) {
-    references = std::make_shared<UserReferences>(*graph.references);
-  }
-  for_each_condition(graph, [&](const std::shared_ptr<SimCondition>& condition) {
-    require(condition->has_node, CUDA_ERROR_INVALID_VALUE);
-    if (condition->is_assigned) assigned.push_back(condition);
+  for_each_graph(graph, [&](const SimGraph& each) {
+    if (each.references != nullptr) {
+      if (references == nullptr) references = std::make_shared<UserReferences>();
+      references->add(*each.references);
+    }
+    for (const std::shared_ptr<SimCondition>& condition : each.conditions) {
+      require(condition->has_node, CUDA_ERROR_INVALID_VALUE);
+      if (condition->is_assigned) assigned.push_back(condition);
+    }
   });
   for_each_step(steps, [&](ExecStep& step) {
     if (step.node != nullptr) places_[step.node] = &step;

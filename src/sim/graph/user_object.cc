@@ -5,9 +5,11 @@
 
 namespace baton::sim {
 
-void UserObject::retain(unsigned count) {
+bool UserObject::retain(unsigned count) {
   std::lock_guard lock(mutex_);
+  if (count_ == 0) return false;
   count_ += count;
+  return true;
 }
 
 bool UserObject::release(unsigned count) {
@@ -28,8 +30,20 @@ bool UserObject::is_gone() const {
   return count_ == 0;
 }
 
-UserReferences::UserReferences(const UserReferences& other) : counts_(other.counts_) {
-  for (const auto& [object, count] : counts_) object->retain(count);
+bool UserObject::has(unsigned count) const {
+  std::lock_guard lock(mutex_);
+  return count <= count_;
+}
+
+UserReferences::UserReferences(const UserReferences& other) {
+  add(other);
+}
+
+void UserReferences::add(const UserReferences& other) {
+  for (const auto& [object, count] : other.counts_) {
+    object->retain(count);
+    counts_[object] += count;
+  }
 }
 
 UserReferences::~UserReferences() {

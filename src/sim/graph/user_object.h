@@ -15,11 +15,14 @@ class UserObject {
   UserObject(CUhostFn destroy, void* object, unsigned count)
       : destroy_(destroy), object_(object), count_(count) {}
 
-  void retain(unsigned count);
+  // False where the object was destroyed.
+  bool retain(unsigned count);
   // False where there are fewer. After the last one the object is destroyed, on a thread that may
   // take locks of the caller's: who drops the last reference may hold them.
   bool release(unsigned count);
   bool is_gone() const;
+  // Whether there are so many references.
+  bool has(unsigned count) const;
 
  private:
   const CUhostFn destroy_;
@@ -36,6 +39,8 @@ class UserReferences {
   UserReferences& operator=(const UserReferences&) = delete;
   ~UserReferences();
 
+  // Takes as many more as the other has.
+  void add(const UserReferences& other);
   // Takes references that are there.
   void take(const std::shared_ptr<UserObject>& object, unsigned count) { counts_[object] += count; }
   // False where it has fewer.

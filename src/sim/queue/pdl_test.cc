@@ -70,19 +70,22 @@ TEST_F(PdlTest, OneWarpWaitsForAll) {
 
 // The access of a thread that waited is the last one of the place, and orders no other thread.
 TEST_F(PdlTest, AThreadThatWaitedHidesNothingFromOthers) {
-  for (const std::uint32_t reads : {0u, 1u}) {
-    expect_findings({{"missing_wait", "two_warps"}}, [&] {
-      primary("produce", a, std::uint32_t{9});
-      secondary("two_warps", a, reads);
-    });
+  for (const std::uint32_t first_reads : {0u, 1u}) {
+    for (const std::uint32_t reads : {0u, 1u}) {
+      SCOPED_TRACE(first_reads * 2 + reads);
+      expect_findings({{"missing_wait", "two_warps"}}, [&] {
+        primary("produce", a, std::uint32_t{9});
+        secondary("two_warps", a, reads, first_reads);
+      });
+    }
   }
   expect_findings({{"missing_wait", "two_warps"}}, [&] {
     primary("never", a, b);  // reads it
-    secondary("two_warps", a, std::uint32_t{0});
+    secondary("two_warps", a, std::uint32_t{0}, std::uint32_t{0});
   });
   expect_findings({}, [&] {
     primary("produce", a, std::uint32_t{9});
-    primary("two_warps", a, std::uint32_t{0});
+    primary("two_warps", a, std::uint32_t{0}, std::uint32_t{0});
   });
 }
 

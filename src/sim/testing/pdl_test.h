@@ -120,8 +120,8 @@ compute:
 }
 
 // out[lane] in both warps: the first one waits, and the second one does not, and comes later.
-.visible .entry two_warps(.param .u64 out, .param .u32 reads) {
-  .reg .pred %p<3>;
+.visible .entry two_warps(.param .u64 out, .param .u32 reads, .param .u32 first_reads) {
+  .reg .pred %p<4>;
   .reg .u32 %r<5>;
   .reg .u64 %rd<4>;
   ld.param.u64 %rd1, [out];
@@ -133,7 +133,10 @@ compute:
   setp.ge.u32 %p1, %r2, 32;
   @%p1 bra later;
   griddepcontrol.wait;
-  st.global.u32 [%rd1], 7;
+  ld.param.u32 %r4, [first_reads];
+  setp.ne.u32 %p3, %r4, 0;
+  @%p3 ld.global.u32 %r1, [%rd1];
+  @!%p3 st.global.u32 [%rd1], 7;
   ret;
 later:
   add.u32 %r2, %r2, 1;

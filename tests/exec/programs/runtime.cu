@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #define CHECK(call)                                                                          \
@@ -92,6 +93,27 @@ void queries() {
   CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaStreamQuery(stream));
   CHECK(cudaStreamDestroy(stream));
+}
+
+// A fill of memory that the host can read has ended when the call returns.
+void fills() {
+  unsigned char* bytes;
+  CHECK(cudaMallocHost(&bytes, 256));
+  const auto pause = [](void*) {
+    const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 20;
+    while (std::clock() < end) {}
+  };
+  std::memset(bytes, 1, 256);
+  CHECK(cudaLaunchHostFunc(nullptr, pause, nullptr));
+  CHECK(cudaMemset(bytes, 7, 64));
+  EXPECT(bytes[0] == 7 && bytes[63] == 7 && bytes[64] == 1);
+  CHECK(cudaLaunchHostFunc(nullptr, pause, nullptr));
+  CHECK(cudaMemset2D(bytes, 64, 8, 16, 4));
+  EXPECT(bytes[0] == 8 && bytes[16] == 7 && bytes[192 + 15] == 8 && bytes[192 + 16] == 1);
+  CHECK(cudaLaunchHostFunc(nullptr, pause, nullptr));
+  CHECK(cudaMemset3D(make_cudaPitchedPtr(bytes, 16, 16, 4), 9, make_cudaExtent(16, 4, 4)));
+  EXPECT(bytes[0] == 9 && bytes[255] == 9);
+  CHECK(cudaFreeHost(bytes));
 }
 
 void streams_and_graphs() {
@@ -191,6 +213,7 @@ void facts() {
 int main() {
   variables();
   queries();
+  fills();
   streams_and_graphs();
   rows();
   facts();

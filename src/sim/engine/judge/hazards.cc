@@ -347,7 +347,10 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
   const std::uint32_t cells = bytes_ >> layout.shift;  // of a lane
   const std::uint64_t first = offset >> layout.shift;
   const std::uint64_t end = first + lanes * cells;
-  if (Reads) {
+  // What lanes that waited noted says nothing about lanes that did not.
+  const bool is_early =
+      x_->grid->launch.is_programmatic && (x_->mask & ~x_->warp->ordered.waited()) != 0;
+  if (Reads && !is_early) {
     bool is_noted = true;
     for (std::uint64_t g = first / kCells; g <= (end - 1) / kCells; ++g) {
       is_noted &= layout.groups[g].is_noted_by(own_);
@@ -357,6 +360,11 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
   const bool is_even = std::has_single_bit(cells) && first % cells == 0;
   const int step = std::countr_zero(cells);  // where they are even
   const bool is_alike = is_even && are_ordered_alike(lane, lanes);
+  // What lanes noted that come after other grids by a flag says nothing about the others.
+  bool has_flags = false;
+  for (int source = 1; source < OrderedLanes::kSources; ++source) {
+    has_flags |= (x_->warp->ordered.of(source) & x_->mask) != 0;
+  }
   for (std::uint64_t from = first; from < end;) {
     const std::uint64_t to = std::min(end, (from / kCells + 1) * kCells);
     const std::uint64_t behind = is_even ? (from - first) >> step : (from - first) / cells;
@@ -371,7 +379,7 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
         is_noted = touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
         group.try_join();
       }
-      if (Reads && is_noted) group.note_all(own_);
+      if (Reads && is_noted && !has_flags) group.note_all(own_);
     } else {
       touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
     }

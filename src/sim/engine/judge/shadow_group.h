@@ -23,8 +23,8 @@ struct ShadowGroup {
   static constexpr std::size_t kCells = 16;
   static constexpr int kOneThread = 4;  // a step: all cells are one thread's
 
-  // The number of a grid all of whose reads here are noted and come after whatever wrote here, so
-  // that it need not look again; or 0.
+  // The number of a grid whose reads here are noted and come after whatever wrote here, so that it
+  // need not look again: those of threads that waited, or need not. 0: there is none.
   std::uint64_t noted_by = 0;
   ShadowCell first;  // where it is not split
   std::uint8_t is_locked = 0;
