@@ -44,7 +44,7 @@ bool is_work(const Operation& operation) {
   return true;
 }
 
-// Into L2, which is no access that verdicts look at.
+// Whether the operation fetches into a cache. Verdicts do not count that as an access.
 bool is_prefetch(const Operation& operation) {
   const ptx::Instruction* const i = operation.instruction;
   return i != nullptr && (i->opcode == "prefetch" || i->has("prefetch"));

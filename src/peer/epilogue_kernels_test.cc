@@ -135,7 +135,7 @@ class Buffers {
   const Memory results_, add_, weight_, normed_;
 };
 
-// Of what the host has reduced.
+// What the epilogue makes of the elements that the host has reduced.
 Buffers::Contents finished(const Case& c, const Device& device) {
   const Buffers buffers(device, c, reduced(c));
   EpilogueKernels kernels(device);

@@ -75,6 +75,15 @@ struct Case {
   int turns = 3;
 };
 
+// Adds the kinds of the session's findings. `checks`: each of them is a failure.
+template <class Session>
+void take_findings(Session& session, bool checks, std::set<std::string>* kinds) {
+  for (const driver::Finding& finding : session.take_findings()) {
+    kinds->emplace(to_string(finding.kind));
+    if (checks) ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message;
+  }
+}
+
 // Runs it on all ranks, checks what they get, and returns the kinds of findings.
 std::set<std::string> run(const Case& c, const Schedule& schedule, std::string_view ptx = {},
                           bool checks = true) {
@@ -116,10 +125,7 @@ std::set<std::string> run(const Case& c, const Schedule& schedule, std::string_v
         }
         world.meet("the end");
         const std::lock_guard lock(mutex);
-        for (const driver::Finding& finding : session->take_findings()) {
-          kinds.emplace(to_string(finding.kind));
-          if (checks) ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message;
-        }
+        take_findings(*session, checks, &kinds);
       });
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
   return kinds;
@@ -282,10 +288,7 @@ std::set<std::string> run_early(const Schedule& schedule, std::string_view ptx, 
     stream.synchronize();
     world.meet("the end");
     const std::lock_guard lock(mutex);
-    for (const driver::Finding& finding : session->take_findings()) {
-      kinds.emplace(to_string(finding.kind));
-      if (checks) ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message;
-    }
+    take_findings(*session, checks, &kinds);
   });
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
   return kinds;

@@ -26,9 +26,9 @@ struct LaunchForecast {
 double forecast_tail(double memory_time, std::uint64_t blocks, std::uint32_t resident,
                      std::uint32_t multiprocessors);
 
-// What may make an edge cheaper, in the words of `advise` (edge_advice.h), before any run. What it
-// may save comes from the costs of edges on an H200, and from the bytes of the two launches. What
-// may save most is first.
+// Says before any run what may make an edge cheaper, in the words of `advise` (edge_advice.h). The
+// time that an advice may save is computed from the costs of edges on an H200 and from the bytes of
+// the two launches. The advice that may save most is first.
 std::vector<EdgeAdvice> forecast(const EdgeReport& edge, const LaunchForecast& from,
                                  const LaunchForecast& to);
 

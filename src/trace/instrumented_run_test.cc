@@ -305,7 +305,7 @@ TEST_F(InstrumentedRun, ClocksOfTheMultiprocessorsAreRead) {
   }
   const SmClocks clocks(before, after, records, 1.0);
   EXPECT_GT(clocks.step(), 0u);
-  // What reading takes.
+  // Reading the time and the clock takes some nanoseconds.
   EXPECT_LT(clocks.disagreement(), 50);
   for (const BlockRecord& record : records) {
     EXPECT_NEAR(clocks.time_of(record, record.entry_clock),

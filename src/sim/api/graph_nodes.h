@@ -37,10 +37,11 @@ void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
 // A node that frees memory of a graph. Throws Refusal(CUDA_ERROR_INVALID_VALUE) where no graph
 // allocates at the address, and where the graph frees it already.
 FreeWork free_work(const SimGraph& graph, std::uint64_t address);
-// Where the stream is being captured: the address of memory that a new node of the graph
-// allocates; else nothing.
+// Adds a node that allocates memory, if the stream is being captured, and returns the memory's
+// address. Else returns nothing.
 std::optional<CUdeviceptr> capture_alloc(SimStream& stream, std::uint64_t bytes);
-// Where the stream is being captured, and the address is a graph's, a new node frees it: true.
+// Adds a node that frees the memory, if the stream is being captured and the address is a graph's.
+// Returns whether it did.
 bool capture_free(SimStream& stream, std::uint64_t address);
 
 }  // namespace baton::sim::api

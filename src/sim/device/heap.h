@@ -38,9 +38,9 @@ class DeviceHeap {
   void keep(std::uint64_t address);
 
   // --- Memory of graphs ---
-  // An address for memory that an allocation node will make. Nodes and launches may name it at
-  // once; there is no memory yet. 0 where there are no addresses, or where it is more than the
-  // device has.
+  // Returns an address for memory that an allocation node will make. Nodes and launches may name it
+  // at once, before the memory exists. Returns 0 if no address is free, or if the device has less
+  // memory.
   std::uint64_t reserve(std::uint64_t bytes);
   // A launch takes the reserved memory: false where an earlier launch did and nothing freed it.
   // `begin_free` gives it back. Both speak of the order of submission.

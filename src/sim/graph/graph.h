@@ -134,7 +134,7 @@ class SimGraph {
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
   bool holds(const GraphNode& node) const { return node.graph == this; }
 
-  // Of a graph with conditional nodes or memory: its instance, while there is one.
+  // The instance of a graph with conditional nodes or memory. Such a graph has one at a time.
   std::weak_ptr<GraphExec> instance;
   bool is_body = false;                                   // of a conditional node
   bool is_child = false;                                  // of a node
