@@ -2,19 +2,12 @@
 // for other transports. all_reduce.ptx and all_reduce_90.ptx are this file, compiled as README.md says.
 
 #include "finish.cuh"
+#include "packets.cuh"
 #include "packs.cuh"
 #include "peer_memory.h"
 #include "ranks.cuh"
 
 namespace baton::peer {
-
-template <class T>
-__device__ void copy(T* to, const T* from, unsigned count, bool is_even) {
-#pragma unroll 1
-  for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
-    store_pack(to, k, count, is_even, load_pack(from, k, count, is_even));
-  }
-}
 
 // Integers wrap around.
 __device__ inline float sum(float a, float b) {
@@ -51,127 +44,49 @@ __device__ V combine(int op, V a, V b) {
   return b < a ? b : a;
 }
 
-// What the ranks gave for the same elements: the own ones, and others' in the slots of an epoch.
+// What the ranks gave for the same elements, reduced: the own ones, and those that others send. In
+// the order of the ranks, so that all of them get the same bits.
 template <class T>
-struct Parts {
-  const T* own;
-  const Bytes* slots;  // of rank 0
-  int rank, ranks;
-  int op;
-  bool is_even;
-
-  // Of one rank: elements that are reduced already.
-  __device__ Parts(const T* elements, bool is_even_)
-      : own(elements), slots(nullptr), rank(0), ranks(1), op(kSum), is_even(is_even_) {}
-  __device__ Parts(const Block& block, unsigned epoch, const T* elements, int op_, bool is_even_)
-      : own(elements),
-        slots(slot_of(block.ranks, block.rank, epoch, 0)),
-        rank(block.rank),
-        ranks(block.count),
-        op(op_),
-        is_even(is_even_) {}
-
-  __device__ const T* of(int other) const {
-    constexpr auto kApart = slot_offset(0, 1, 0) - slot_offset(0, 0, 0);
-    return other == rank ? own
-                         : reinterpret_cast<const T*>(
-                               slots + static_cast<unsigned long long>(other) * kApart);
-  }
-
-  // The reduction of pack k of the `count` elements from `at` on. In the order of the ranks, so that
-  // all of them get the same bits.
-  __device__ Pack<T> operator()(unsigned at, unsigned k, unsigned count) const {
-    Value<T> all[kEach<T>];
+__device__ Pack<T> reduce(const Block& block, unsigned epoch, const Pack<T>& own, int op) {
+  Value<T> all[kEach<T>];
 #pragma unroll 1
-    for (int each = 0; each < ranks; ++each) {
-      const Pack<T> pack = load_pack(of(each) + at, k, count, is_even);
+  for (int each = 0; each < block.count; ++each) {
+    const Pack<T> pack =
+        each == block.rank
+            ? own
+            : Pack<T>{receive(block.slot(block.rank, epoch, each), epoch, block.stop)};
 #pragma unroll
-      for (unsigned j = 0; j < kEach<T>; ++j) {
-        all[j] = each == 0 ? pack[j] : combine(op, all[j], pack[j]);
-      }
-    }
-    Pack<T> result;
-#pragma unroll
-    for (unsigned j = 0; j < kEach<T>; ++j) result.set(j, all[j]);
-    return result;
-  }
-};
-
-// The elements of one round.
-template <class T>
-struct Round {
-  const T* from;
-  T* to;
-  unsigned long long begin;  // of all elements
-  unsigned count;
-  unsigned epoch;
-  int op;
-  bool is_even;
-};
-
-// The second of two shots: the rank reduces its own part of the elements, sends that to all others,
-// and gets theirs. False where the run has failed meanwhile.
-template <class T, class BeginOf>
-__device__ bool second_shot(const Block& block, const Round<T>& round, const FinisherOf<T>& finisher,
-                            const BeginOf& begin_of) {
-  const unsigned own = begin_of(block.rank);
-  const unsigned count = begin_of(block.rank + 1) - own;
-  const Parts<T> parts(block, round.epoch, round.from + own, round.op, round.is_even);
-#pragma unroll 1
-  for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
-    const Pack<T> pack = parts(0, k, count);
-    store_pack(round.to + own, k, count, round.is_even, pack);
-#pragma unroll 1
-    for (int other = 0; other < block.count; ++other) {
-      if (other == block.rank) continue;
-      store_pack(reinterpret_cast<T*>(result_of(block.ranks, other, block.rank)), k, count,
-                 round.is_even, pack);
+    for (unsigned i = 0; i < kEach<T>; ++i) {
+      all[i] = each == 0 ? pack[i] : combine(op, all[i], pack[i]);
     }
   }
-  block.tell(1, round.epoch);
-  finisher.prefetch(round.begin, round.count);
-  if (!block.await(1, round.epoch)) return false;
-#pragma unroll 1
-  for (int other = 0; other < block.count; ++other) {
-    if (other == block.rank) continue;
-    copy(round.to + begin_of(other),
-         reinterpret_cast<const T*>(result_of(block.ranks, block.rank, other)),
-         begin_of(other + 1) - begin_of(other), round.is_even);
-  }
-  return true;
+  Pack<T> result;
+#pragma unroll
+  for (unsigned i = 0; i < kEach<T>; ++i) result.set(i, all[i]);
+  return result;
 }
 
-// With one shot, every rank sends all of its elements to all others, and reduces all. With two, it
-// sends each other rank the part that that one reduces.
+// Returns the reduction of the thread's pack. By whole warps, with zeros behind the end.
+//
+// With one shot, every rank sends all of its packs to all others, and reduces all. With two, each
+// warp's packs have one rank that reduces them: the others send them there, and get the result.
 template <class T>
-__device__ bool execute(const Block& block, const Round<T>& round, int shots,
-                        FinisherOf<T>& finisher) {
-  const unsigned ranks = static_cast<unsigned>(block.count);
-  // Whole packs.
-  const unsigned part = (round.count / ranks + kEach<T>) / kEach<T> * kEach<T>;
-  const auto begin_of = [&](int rank) {
-    return min(static_cast<unsigned>(rank) * part, round.count);
-  };
-#pragma unroll 1
-  for (int other = 0; other < block.count; ++other) {
-    if (other == block.rank) continue;
-    const unsigned begin = shots == 1 ? 0 : begin_of(other);
-    const unsigned end = shots == 1 ? round.count : begin_of(other + 1);
-    copy(reinterpret_cast<T*>(slot_of(block.ranks, other, round.epoch, block.rank)),
-         round.from + begin, end - begin, round.is_even);
+__device__ Pack<T> exchange(const Block& block, unsigned epoch, const Pack<T>& own, int op,
+                            bool is_of_all, int reducer) {
+  const Packets packets(own.bits, epoch);
+  if (!is_of_all && reducer != block.rank) {
+    packets.send(block.slot(reducer, epoch, block.rank));
+    return {receive(block.result(block.rank, reducer), epoch, block.stop)};
   }
-  block.tell(0, round.epoch);
-  if (shots == 1) finisher.prefetch(round.begin, round.count);
-  if (!block.await(0, round.epoch)) return false;
-  Parts<T> parts(block, round.epoch, round.from, round.op, round.is_even);
-  if (shots != 1) {
-    if (!second_shot(block, round, finisher, begin_of)) return false;
-    if (!finisher.has_work()) return true;
-    __syncthreads();  // the epilogue divides the elements otherwise
-    parts = Parts<T>(round.to, round.is_even);
+  if (is_of_all) {
+    block.for_others([&](int other) { packets.send(block.slot(other, epoch, block.rank)); });
   }
-  finisher.finish(parts, round.begin, round.count);
-  return true;
+  const Pack<T> pack = reduce(block, epoch, own, op);
+  if (!is_of_all) {
+    const Packets results(pack.bits, epoch);
+    block.for_others([&](int other) { results.send(block.result(other, block.rank)); });
+  }
+  return pack;
 }
 
 __device__ inline bool are_even(unsigned long long places, const Epilogue& epilogue, unsigned size) {
@@ -180,60 +95,75 @@ __device__ inline bool are_even(unsigned long long places, const Epilogue& epilo
          0;
 }
 
-template <class T>
-__device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
-                           unsigned long long elements, unsigned long long of_block,
-                           unsigned of_round, int op, int shots, const unsigned* stop,
-                           const Epilogue& epilogue) {
-  __shared__ Vector kept[kSlotBytes / sizeof(Vector)];
-  const Block block{ranks, rank, count, stop};
-  const bool is_even =
-      are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
-               epilogue, sizeof(T));
-  FinisherOf<T> finisher(epilogue, to, is_even, kept);
-  wait_for_earlier_launches();
-  unsigned* const last = reinterpret_cast<unsigned*>(ranks.memory[rank]) + blockIdx.x;
-  unsigned epoch = *last;
+// Calls `body(begin, count)` for each round of the block.
+template <class Body>
+__device__ void for_rounds(unsigned long long elements, unsigned long long of_block,
+                           unsigned of_round, const Body& body) {
 #pragma unroll 1
   for (unsigned long long first = blockIdx.x * of_block; first < elements;
        first += gridDim.x * of_block) {
     const unsigned long long end = min(first + of_block, elements);
 #pragma unroll 1
     for (unsigned long long begin = first; begin < end; begin += of_round) {
-      const unsigned size = static_cast<unsigned>(min(end - begin, (unsigned long long)of_round));
-      const Round<T> round{from + begin, to + begin, begin, size, ++epoch, op, is_even};
-      if (!execute(block, round, shots, finisher)) return;
+      body(begin, static_cast<unsigned>(min(end - begin, (unsigned long long)of_round)));
     }
   }
+}
+
+template <class T>
+__device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
+                           unsigned long long elements, unsigned long long of_block,
+                           unsigned of_round, int op, int shots, const unsigned* stop,
+                           const Epilogue& epilogue) {
+  const Block block{ranks, rank, count, stop};
+  const bool is_even =
+      are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
+               epilogue, sizeof(T));
+  FinisherOf<T> finisher(epilogue, to, is_even);
+  wait_for_earlier_launches();
+  unsigned epoch = *block.last_epoch();
+  for_rounds(elements, of_block, of_round, [&](unsigned long long begin, unsigned size) {
+    __syncthreads();  // all threads have read what the last round received
+    epoch = next_epoch(epoch);
+    const unsigned packs = packs_of<T>(size), warps = (packs + kLanes - 1) / kLanes;
+    const unsigned warp = threadIdx.x / kLanes;
+    Pack<T> pack = {};
+    if (threadIdx.x < packs) pack = load_pack(from + begin, threadIdx.x, size, is_even);
+    finisher.prefetch(begin, size);
+    if (warp < warps) {
+      // Each rank reduces something, since all send to all (ranks.cuh).
+      const bool is_of_all = shots == 1 || warps < static_cast<unsigned>(count);
+      const int reducer = static_cast<int>(warp * static_cast<unsigned>(count) / warps);
+      pack = exchange(block, epoch, pack, op, is_of_all, reducer);
+    }
+    finisher.finish(pack, begin, size);
+    block.clear_near_the_end(epoch);
+  });
   __syncthreads();  // all threads have read the last epoch
-  if (threadIdx.x == 0) *last = epoch;
+  if (threadIdx.x == 0) *block.last_epoch() = epoch;
 }
 
 // The same division of the elements, which are in place.
 template <class T>
 __device__ void finish(T* results, unsigned long long elements, unsigned long long of_block,
                        unsigned of_round, const Epilogue& epilogue) {
-  __shared__ Vector kept[kSlotBytes / sizeof(Vector)];
   const bool is_even =
       are_even(reinterpret_cast<unsigned long long>(results), epilogue, sizeof(T));
-  Finisher<T> finisher(epilogue, results, is_even, kept);
-#pragma unroll 1
-  for (unsigned long long first = blockIdx.x * of_block; first < elements;
-       first += gridDim.x * of_block) {
-    const unsigned long long end = min(first + of_block, elements);
-#pragma unroll 1
-    for (unsigned long long begin = first; begin < end; begin += of_round) {
-      const unsigned size = static_cast<unsigned>(min(end - begin, (unsigned long long)of_round));
-      finisher.finish(Parts<T>(results + begin, is_even), begin, size);
+  Finisher<T> finisher(epilogue, results, is_even);
+  for_rounds(elements, of_block, of_round, [&](unsigned long long begin, unsigned size) {
+    Pack<T> pack = {};
+    if (threadIdx.x < packs_of<T>(size)) {
+      pack = load_pack<T>(results + begin, threadIdx.x, size, is_even);
     }
-  }
+    finisher.finish(pack, begin, size);
+  });
 }
 
 }  // namespace baton::peer
 
 // `of_block`: elements that a block takes at once, whole rows; `of_round`: those of one round, at
-// most a slot's, whole rows or a part of one, in whole packs unless that is `of_block`;
-// `stop`: see Block.
+// most kRoundBytes: a row, or a part of one, of kRoundBytes unless it is the last; without rows, any,
+// in whole packs unless that is `of_block`; `stop`: see Block.
 #define BATON_ALL_REDUCE(name, T)                                                                  \
   extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_all_reduce_##name(     \
       const __grid_constant__ baton::peer::Ranks ranks, int rank, int count, const T* from, T* to, \

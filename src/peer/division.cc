@@ -7,11 +7,16 @@
 namespace baton::peer {
 namespace {
 
-constexpr std::uint64_t kVector = 16;                   // bytes
-constexpr std::uint64_t kOfBlock = kThreads * kVector;  // bytes that are worth a block
-
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) {
   return (value + by - 1) / by;
+}
+
+// Whole packs that divide the bytes evenly among the blocks, as far as one round takes them.
+std::uint64_t even_share(std::uint64_t bytes, std::uint32_t most_blocks) {
+  const std::uint64_t blocks =
+      std::clamp<std::uint64_t>(divided_up(bytes, kRoundBytes), 1, most_blocks);
+  const std::uint64_t share = divided_up(divided_up(bytes, blocks), kPackBytes) * kPackBytes;
+  return std::min<std::uint64_t>(share, kRoundBytes);
 }
 
 }  // namespace
@@ -19,21 +24,11 @@ std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) {
 Division division_of(std::uint64_t count, std::uint64_t size, std::uint64_t row,
                      std::uint32_t most_blocks) {
   const std::uint64_t bytes = count * size;
-  const std::uint64_t unit = row == 0 ? kVector : row * size;
-  const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(divided_up(bytes, kOfBlock), 1, most_blocks);
-  Division division;
-  std::uint64_t of_block = unit;
-  if (unit <= kSlotBytes) {
-    const std::uint64_t units = divided_up(divided_up(bytes, wanted), unit);
-    of_block = std::min<std::uint64_t>(units, kSlotBytes / unit) * unit;
-  }
-  division.of_block = of_block / size;
-  division.of_round =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(of_block, kSlotBytes) / size);
-  division.blocks =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(divided_up(bytes, of_block), most_blocks));
-  return division;
+  const std::uint64_t of_block = row == 0 ? even_share(bytes, most_blocks) : row * size;
+  return {of_block / size,
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(of_block, kRoundBytes) / size),
+          static_cast<std::uint32_t>(
+              std::min<std::uint64_t>(divided_up(bytes, of_block), most_blocks))};
 }
 
 }  // namespace baton::peer

@@ -11,14 +11,14 @@ namespace baton::peer {
 
 // The sum over the threads of a block, in one order. All threads get it.
 __device__ inline float sum_of_block(float value) {
-  constexpr unsigned kWarps = kThreads / 32;
+  constexpr unsigned kWarps = kThreads / kLanes;
   __shared__ float sums[kWarps];
 #pragma unroll
   for (unsigned distance = 16; distance != 0; distance /= 2) {
     value = __fadd_rn(value, __shfl_xor_sync(~0u, value, distance));
   }
   __syncthreads();  // the last row's sums are read
-  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
+  if (threadIdx.x % kLanes == 0) sums[threadIdx.x / kLanes] = value;
   __syncthreads();
   float sum = sums[0];
 #pragma unroll
@@ -29,47 +29,47 @@ __device__ inline float sum_of_block(float value) {
 template <class T>
 class Finisher {
  public:
-  // `kept`: of the block, for the packs of kSlotBytes.
-  __device__ Finisher(const Epilogue& epilogue, T* result, bool is_even, Vector* kept)
-      : epilogue_(epilogue),
-        result_(result),
-        is_even_(is_even),
-        kept_(reinterpret_cast<Pack<T>*>(kept)) {}
-
-  __device__ bool has_work() const { return epilogue_.add != 0 || epilogue_.row != 0; }
+  __device__ Finisher(const Epilogue& epilogue, T* result, bool is_even)
+      : epilogue_(epilogue), result_(result), is_even_(is_even) {}
 
   // Asks L2 for what elements need beside themselves.
   __device__ void prefetch(unsigned long long begin, unsigned count) const {
     if (epilogue_.add != 0) prefetch(add() + begin, count);
-    if (epilogue_.row != 0 && count >= epilogue_.row) {
-      prefetch(weight(), static_cast<unsigned>(epilogue_.row));
-    } else if (epilogue_.row != 0) {
-      prefetch(weight() + begin % epilogue_.row, count);
-    }
+    if (epilogue_.row != 0) prefetch(weight() + begin % epilogue_.row, count);
   }
 
-  // `reduced(at, k, n)` is pack k of the n elements from `at` on, among the `count` from `begin`
-  // on. These are whole rows, or a part of one, of whole turns of the block up to the last part. A
-  // row's parts follow one another.
-  template <class Reduced>
-  __device__ void finish(const Reduced& reduced, unsigned long long begin, unsigned count) {
-    const bool is_whole = epilogue_.row != 0 && epilogue_.row <= count;
-    const unsigned each = is_whole ? static_cast<unsigned>(epilogue_.row) : count;
-#pragma unroll 1
-    for (unsigned at = 0; at < count; at += each) {
-      part(reduced, at, begin + at, each);
-      const unsigned long long end = begin + at + each;
-      if (epilogue_.row != 0 && end % epilogue_.row == 0) norm(end - epilogue_.row, each);
+  // `pack`: the thread's of the `count` elements from `begin` on, which are a row, or a part of one,
+  // of as many elements as a round has up to the last part. A row's parts follow one another.
+  __device__ void finish(Pack<T> pack, unsigned long long begin, unsigned count) {
+    const bool has_pack = threadIdx.x < packs_of<T>(count);
+    if (has_pack) {
+      if (epilogue_.add != 0) {
+        const Pack<T> more = load_pack(add() + begin, threadIdx.x, count, is_even_);
+#pragma unroll
+        for (unsigned i = 0; i < kEach<T>; ++i) pack.set(i, __fadd_rn(pack[i], more[i]));
+      }
+      store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
+#pragma unroll
+      for (unsigned i = 0; i < kEach<T>; ++i) squares_ = __fmaf_rn(pack[i], pack[i], squares_);
     }
+    if (epilogue_.row == 0 || (begin + count) % epilogue_.row != 0) return;
+    const float mean = __fdiv_rn(sum_of_block(squares_), static_cast<float>(epilogue_.row));
+    const float scale = __frcp_rn(__fsqrt_rn(__fadd_rn(mean, epilogue_.epsilon)));
+    squares_ = 0;
+    // All of the row but its last part is stored.
+    const unsigned row = static_cast<unsigned>(epilogue_.row);
+    const unsigned long long first = begin + count - row;
+    const unsigned last = (row - count) / kEach<T> + threadIdx.x;
+#pragma unroll 1
+    for (unsigned k = threadIdx.x; k < last; k += kThreads) {
+      norm(load_pack<T>(result_ + first, k, row, is_even_), first, k, scale);
+    }
+    if (has_pack) norm(pack, first, last, scale);
   }
 
  private:
-  __device__ const T* add() const {
-    return reinterpret_cast<const T*>(epilogue_.add);
-  }
-  __device__ const T* weight() const {
-    return reinterpret_cast<const T*>(epilogue_.weight);
-  }
+  __device__ const T* add() const { return reinterpret_cast<const T*>(epilogue_.add); }
+  __device__ const T* weight() const { return reinterpret_cast<const T*>(epilogue_.weight); }
 
   __device__ static void prefetch(const T* from, unsigned count) {
     constexpr unsigned kLine = 128 / sizeof(T);
@@ -79,50 +79,19 @@ class Finisher {
     }
   }
 
-  // `at`: where the part begins among the reduced ones.
-  template <class Reduced>
-  __device__ void part(const Reduced& reduced, unsigned at, unsigned long long begin,
-                       unsigned count) {
-    const T* const add = this->add() + begin;
-#pragma unroll 1
-    for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
-      Pack<T> pack = reduced(at, k, count);
-      if (epilogue_.add != 0) {
-        const Pack<T> more = load_pack(add, k, count, is_even_);
-#pragma unroll
-        for (unsigned j = 0; j < kEach<T>; ++j) pack.set(j, __fadd_rn(pack[j], more[j]));
-      }
-      store_pack(result_ + begin, k, count, is_even_, pack);
-      if (epilogue_.row == 0) continue;
-      kept_[k] = pack;
-#pragma unroll
-      for (unsigned j = 0; j < kEach<T>; ++j) squares_ = __fmaf_rn(pack[j], pack[j], squares_);
-    }
-  }
-
-  // The row from `begin` on, of which the threads keep the last `kept` elements.
-  __device__ void norm(unsigned long long begin, unsigned kept) {
+  // Pack k of the row from `begin` on.
+  __device__ void norm(Pack<T> pack, unsigned long long begin, unsigned k, float scale) const {
     const unsigned row = static_cast<unsigned>(epilogue_.row);
-    const float mean = __fdiv_rn(sum_of_block(squares_), static_cast<float>(epilogue_.row));
-    const float scale = __frcp_rn(__fsqrt_rn(__fadd_rn(mean, epilogue_.epsilon)));
-    squares_ = 0;
-    T* const normed = reinterpret_cast<T*>(epilogue_.normed) + begin;
-#pragma unroll 1
-    for (unsigned k = threadIdx.x; k < packs_of<T>(row); k += blockDim.x) {
-      Pack<T> pack = kept == row ? kept_[k] : load_pack<T>(result_ + begin, k, row, is_even_);
-      const Pack<T> weights = load_pack(weight(), k, row, is_even_);
+    const Pack<T> weights = load_pack(weight(), k, row, is_even_);
 #pragma unroll
-      for (unsigned j = 0; j < kEach<T>; ++j) {
-        pack.set(j, __fmul_rn(__fmul_rn(pack[j], scale), weights[j]));
-      }
-      store_pack(normed, k, row, is_even_, pack);
+    for (unsigned i = 0; i < kEach<T>; ++i) {
+      pack.set(i, __fmul_rn(__fmul_rn(pack[i], scale), weights[i]));
     }
+    store_pack(reinterpret_cast<T*>(epilogue_.normed) + begin, k, row, is_even_, pack);
   }
-
   const Epilogue& epilogue_;
   T* const result_;
   const bool is_even_;  // rows, and all places, are multiples of a pack
-  Pack<T>* const kept_;
   float squares_ = 0;  // of the thread's elements of a row
 };
 
@@ -130,16 +99,13 @@ class Finisher {
 template <class T>
 class Storer {
  public:
-  __device__ Storer(const Epilogue&, T* result, bool is_even, Vector*)
+  __device__ Storer(const Epilogue&, T* result, bool is_even)
       : result_(result), is_even_(is_even) {}
 
-  __device__ bool has_work() const { return false; }
   __device__ void prefetch(unsigned long long, unsigned) const {}
-  template <class Reduced>
-  __device__ void finish(const Reduced& reduced, unsigned long long begin, unsigned count) const {
-#pragma unroll 1
-    for (unsigned k = threadIdx.x; k < packs_of<T>(count); k += blockDim.x) {
-      store_pack(result_ + begin, k, count, is_even_, reduced(0, k, count));
+  __device__ void finish(const Pack<T>& pack, unsigned long long begin, unsigned count) const {
+    if (threadIdx.x < packs_of<T>(count)) {
+      store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
     }
   }
 

@@ -2,31 +2,39 @@
 
 // What each rank's memory holds that the other ranks write, for the host and for all_reduce.cu:
 //   the last epoch of each block, by block
-//   flags: of two phases, by the writer's rank and the block, in words of 32 bits
 //   slots: of even epochs, of odd epochs, and of results, each by the writer's rank and the block
 
 namespace baton::peer {
 
 constexpr unsigned kMostRanks = 8;
-constexpr unsigned kMostBlocks = 32;
-constexpr unsigned kThreads = 256;       // of a block
-constexpr unsigned kSlotBytes = 16384;   // what a block sends to another rank in one round
-constexpr unsigned kFlagBytes = 4096;    // of one phase
-constexpr unsigned kFlagsOffset = 4096;  // behind the epochs
-constexpr unsigned kSlotsOffset = kFlagsOffset + 2 * kFlagBytes;
+constexpr unsigned kMostBlocks = 128;
+constexpr unsigned kThreads = 512;   // of a block
+constexpr unsigned kLanes = 32;      // of a warp
+constexpr unsigned kPackBytes = 16;  // of elements, which a thread takes in one round
+constexpr unsigned kRoundBytes = kThreads * kPackBytes;
 
-static_assert(kMostRanks * kMostBlocks * 4 <= kFlagBytes);
+// The elements of a warp travel in packets of 16 bytes: three words of data, and the epoch.
+constexpr unsigned kPacketBytes = 16;
+constexpr unsigned kPacketsOfWarp = kLanes + (kLanes + 2) / 3;
+constexpr unsigned kSlotBytes = kThreads / kLanes * kPacketsOfWarp * kPacketBytes;
 
-constexpr unsigned flag_offset(unsigned phase, unsigned writer, unsigned block) {
-  return kFlagsOffset + phase * kFlagBytes + (writer * kMostBlocks + block) * 4;
-}
+constexpr unsigned kSlotsOffset = 4096;  // behind the epochs
+static_assert(kMostBlocks * 4 <= kSlotsOffset);
+
+// Where epochs begin: near their end, so that every run comes past it.
+constexpr unsigned kFirstEpoch = 0xfffffff8;
+
 // `kind`: 0 and 1 for the parity of the epoch, 2 for results.
-constexpr unsigned long long slot_offset(unsigned kind, unsigned writer, unsigned block) {
+constexpr unsigned kKinds = 3;
+constexpr unsigned long long slot_offset(unsigned ranks, unsigned kind, unsigned writer,
+                                         unsigned block) {
   return kSlotsOffset +
-         ((kind * kMostRanks + writer) * static_cast<unsigned long long>(kMostBlocks) + block) *
+         ((kind * ranks + writer) * static_cast<unsigned long long>(kMostBlocks) + block) *
              kSlotBytes;
 }
-constexpr unsigned long long kMemoryBytes = slot_offset(3, 0, 0);
+constexpr unsigned long long memory_bytes(unsigned ranks) {
+  return slot_offset(ranks, kKinds, 0, 0);
+}
 
 // The kernel's parameter `op`.
 enum Reduction : int { kSum, kMax, kMin };

@@ -105,7 +105,7 @@ struct PeerRank::Arguments {
 PeerRank::PeerRank(const Device& device, const World& world)
     : device_(device),
       world_(world),
-      memory_(std::make_shared<const Memory>(device, kMemoryBytes)),
+      memory_(std::make_shared<const Memory>(device, memory_bytes(world.ranks()))),
       stop_(device, 1),
       connections_(std::make_unique<Connections>(device)),
       arguments_(std::make_unique<Arguments>()) {
@@ -137,9 +137,10 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
                 kMostRanks, world.ranks());
   }
   std::shared_ptr<PeerRank> rank(new PeerRank(device, world));
-  // Nobody writes flags before they are zero everywhere.
+  // No rank sends a packet before all slots are clear: the ranks meet below.
   Stream stream(device);
-  rank->memory_->fill(0, 4, kSlotsOffset / 4, 0, stream);
+  rank->memory_->fill(kFirstEpoch, 4, kMostBlocks, 0, stream);
+  rank->memory_->fill(0, 4, (rank->memory_->bytes() - kSlotsOffset) / 4, kSlotsOffset, stream);
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
   rank->connect();

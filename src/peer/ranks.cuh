@@ -1,43 +1,44 @@
 #pragma once
 
-// Flags and slots that ranks write for each other.
+// Slots that ranks write for each other.
 //
-// Each rank has memory that all ranks write (peer_memory.h): flags, and slots for the elements of
-// others. A block works with the blocks of its own number on the other ranks, in rounds. Of each
-// round the epoch is one more, and the flags of a round are its epoch.
+// Each rank has memory that all ranks write (peer_memory.h). A block works with the blocks of its
+// own number on the other ranks, in rounds. Each round has the next epoch. Every rank sends at least
+// one packet of a round to each other rank (packets.cuh).
 //
-// Why a slot is free when it is written. Slots of odd and even epochs lie apart. A rank writes
-// slots of epoch e + 2 after it acquired the other rank's flag of epoch e + 1, and that rank
-// released it behind its reads of epoch e. Results of two shots need but one slot: a rank writes
-// those of epoch e + 1 after it acquired the first flag of epoch e + 1.
+// Why a slot is free when it is written. Slots of odd and even epochs lie apart. A rank writes slots
+// of epoch e + 2 after it received a packet of epoch e + 1 from the other rank. That rank sent it
+// after a barrier behind its reads of epoch e. Results of two shots need but one slot: a rank writes
+// those of epoch e + 1 after it received a first packet of epoch e + 1. Each of these stores depends
+// on the load that it comes after, and no fence is needed: a packet has its epoch and its data in
+// one access.
+//
+// Why no old packet is taken for a new one. Epochs are numbers of 32 bits, which start again. Then a
+// packet of the same number could lie where no packet has been sent since. So a block clears what it
+// received in the last two epochs, at that time. The number 0 is left out: it is in cleared slots.
 
+#include "packets.cuh"
 #include "peer_memory.h"
 
 namespace baton::peer {
-
-using Bytes = unsigned char;
 
 struct Ranks {
   Bytes* memory[kMostRanks];  // by rank
 };
 
-__device__ inline unsigned* flag_of(const Ranks& ranks, int whose, unsigned phase, int writer) {
-  return reinterpret_cast<unsigned*>(ranks.memory[whose] +
-                                     flag_offset(phase, static_cast<unsigned>(writer), blockIdx.x));
-}
-__device__ inline Bytes* slot_of(const Ranks& ranks, int whose, unsigned epoch, int writer) {
-  return ranks.memory[whose] + slot_offset(epoch & 1, static_cast<unsigned>(writer), blockIdx.x);
-}
-__device__ inline Bytes* result_of(const Ranks& ranks, int whose, int writer) {
-  return ranks.memory[whose] + slot_offset(2, static_cast<unsigned>(writer), blockIdx.x);
-}
-
 // Nothing before it may touch memory that an earlier launch writes: the launch before it may still
-// run (programmatic dependent launch).
+// run (programmatic dependent launch). The next launch may start then, and fetch what no launch
+// writes while this one waits for other ranks.
 __device__ inline void wait_for_earlier_launches() {
 #ifdef BATON_WAITS  // for compute_90
   asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+// An even one follows an odd one.
+__device__ inline unsigned next_epoch(unsigned epoch) {
+  return epoch == ~0u ? 2 : epoch + 1;
 }
 
 // A block's part of one all-reduce.
@@ -47,34 +48,45 @@ struct Block {
   int count;             // of ranks
   const unsigned* stop;  // of the host: not zero once the run has failed
 
-  // Tells the others that all threads of the block have written for them in this phase.
-  __device__ void tell(unsigned phase, unsigned epoch) const {
-    __syncthreads();
-    const int other = static_cast<int>(threadIdx.x);
-    if (other >= count || other == rank) return;
-    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag_of(ranks, other, phase, rank)),
-                 "r"(epoch)
-                 : "memory");
+  // The warp's places.
+  __device__ Bytes* slot(int whose, unsigned epoch, int writer) const {
+    return place(whose, epoch & 1, writer) + place_of_warp();
+  }
+  __device__ Bytes* result(int whose, int writer) const {
+    return place(whose, 2, writer) + place_of_warp();
+  }
+  template <class Body>
+  __device__ void for_others(const Body& body) const {
+#pragma unroll 1
+    for (int other = 0; other < count; ++other) {
+      if (other != rank) body(other);
+    }
+  }
+  __device__ unsigned* last_epoch() const {
+    return reinterpret_cast<unsigned*>(ranks.memory[rank]) + blockIdx.x;
   }
 
-  // Waits for all others. False where the run has failed meanwhile.
-  __device__ bool await(unsigned phase, unsigned epoch) const {
-    const int other = static_cast<int>(threadIdx.x);
-    bool is_lost = false;
-    if (other < count && other != rank) {
-      const unsigned* const flag = flag_of(ranks, rank, phase, other);
-      for (unsigned polls = 1;; ++polls) {
-        unsigned seen = 0;
-        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
-        if (static_cast<int>(seen - epoch) >= 0) break;
-        if (polls % 64 != 0) continue;
-        unsigned stopped = 0;
-        asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(stopped) : "l"(stop) : "memory");
-        is_lost = stopped != 0;
-        if (is_lost) break;
-      }
+  // All threads, at the end of the round.
+  __device__ void clear_near_the_end(unsigned epoch) const {
+    if (epoch < ~0u - 1) return;
+    __syncthreads();  // all of it is read
+    for_others([&](int other) {
+      clear(place(rank, epoch & 1, other));
+      if (epoch == ~0u) clear(place(rank, 2, other));
+    });
+  }
+
+ private:
+  __device__ Bytes* place(int whose, unsigned kind, int writer) const {
+    return ranks.memory[whose] + slot_offset(static_cast<unsigned>(count), kind,
+                                             static_cast<unsigned>(writer), blockIdx.x);
+  }
+  __device__ static void clear(Bytes* slot) {
+#pragma unroll 1
+    for (unsigned at = threadIdx.x * kPacketBytes; at < kSlotBytes;
+         at += blockDim.x * kPacketBytes) {
+      store_packet(slot + at, 0, 0, 0, 0);
     }
-    return __syncthreads_or(is_lost) == 0;
   }
 };
 

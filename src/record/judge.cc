@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -130,7 +131,9 @@ class RecordJudge {
     Chain launched;  // with the early starts of the program
     Chain possible;  // with those that are proven, too
     std::shared_ptr<const ChainedLaunch> last;
-    bool separated = false;  // other work came behind it
+    std::uint32_t last_thread = 0;        // that launched it
+    bool separated = false;               // other work came behind it
+    std::set<std::uint32_t> waited = {};  // other threads that waited for it since
   };
   Stream& stream(const StreamKey& key) {
     auto& found = streams_[key];
@@ -142,6 +145,13 @@ class RecordJudge {
     stream.launched.cut();
     stream.possible.cut();
     stream.separated = true;
+  }
+
+  // A thread of the host waited. What another thread launches next does not come after that wait,
+  // unless that thread also launched what the wait was for.
+  void wait_on(Stream& stream, std::uint32_t thread) {
+    if (thread == stream.last_thread) return separate(stream);
+    stream.waited.insert(thread);
   }
 
   void call(const RecordedEvent& event) {
@@ -188,13 +198,18 @@ class RecordJudge {
       case CallMeaning::kCaptureEnd:
         break;
     }
+    const bool is_wait = row->meaning == CallMeaning::kSynchronize ||
+                         (row->meaning == CallMeaning::kFree && row->stream < 0);
     if (row->stream >= 0) {
-      return separate(stream(stream_of(event.word(static_cast<std::size_t>(row->stream)), event)));
+      Stream& named = stream(stream_of(event.word(static_cast<std::size_t>(row->stream)), event));
+      return is_wait ? wait_on(named, event.thread) : separate(named);
     }
     if (row->meaning == CallMeaning::kCopy || row->meaning == CallMeaning::kFill) {
       return separate(stream(stream_of(0, event)));
     }
-    for (auto& [key, each] : streams_) separate(*each);
+    for (auto& [key, each] : streams_) {
+      is_wait ? wait_on(*each, event.thread) : separate(*each);
+    }
   }
 
   std::vector<GivenArgument> arguments_of(const KernelOfRecord& kernel,
@@ -245,7 +260,11 @@ class RecordJudge {
     ++result_.launches;
     note_kernel(*launch);
     Stream& stream = this->stream(stream_of(recorded.note.stream, event));
-    if (recorded.has_attribute(kProgrammaticEvent)) separate(stream);
+    if (recorded.has_attribute(kProgrammaticEvent) || stream.waited.contains(event.thread)) {
+      separate(stream);
+    }
+    stream.waited.clear();
+    stream.last_thread = event.thread;
     if (stream.last != nullptr && stream.separated) ++result_.separated;
     launch_behind(stream, launch, recorded.is_programmatic());
   }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <utility>
 
 namespace baton::record {
@@ -96,25 +97,34 @@ class Process {
   // What is said of `read` behind `write`, which writes to kB. The driver tells of `told` bytes of
   // parameters.
   RecordEdge edge(const std::string& ptx, unsigned told, const std::string& passed) {
+    const RecordJudgement result = judged(ptx, told, passed);
+    EXPECT_EQ(result.edges.size(), 1U);
+    return result.edges.empty() ? RecordEdge() : result.edges[0];
+  }
+  // The same, for any number of edges. `between`: what happens between the two launches.
+  RecordJudgement judged(const std::string& ptx, unsigned told, const std::string& passed,
+                         const std::function<void()>& between = [] {}) {
     const ImageNote image = {kModule, ptx.size(), {1}};
     add(EventKind::kImage, text_of(image));
     function(kWriter, 8, "write");
     function(kReader, told, "read");
     launch(kWriter, text_of(kB));
+    between();
     launch(kReader, passed);
-    const RecordJudgement result = judge(record_, [&](const auto&) { return std::optional(ptx); });
+    RecordJudgement result = judge(record_, [&](const auto&) { return std::optional(ptx); });
     for (const std::string& remark : result.remarks) ADD_FAILURE() << remark;
     for (const RecordKernel& kernel : result.kernels) EXPECT_EQ(kernel.unseen, "");
-    EXPECT_EQ(result.edges.size(), 1U);
-    return result.edges.empty() ? RecordEdge() : result.edges[0];
+    return result;
   }
+  // Of what follows.
+  void set_thread(std::uint32_t thread) { thread_ = thread; }
 
  private:
   void add(EventKind kind, std::string body, std::string_view function = {},
            std::string_view text = {}) {
     RecordedEvent event;
     event.kind = kind;
-    event.thread = 1;
+    event.thread = thread_;
     event.order = record_.events.size() + 1;
     event.function = function;
     event.body = bodies_.emplace_back(std::move(body));
@@ -135,6 +145,7 @@ class Process {
   }
 
   ProcessRecord record_;
+  std::uint32_t thread_ = 1;
   std::deque<std::string> bodies_;
 };
 
@@ -236,6 +247,45 @@ TEST(RecordJudge, AMapThatIsAParameterIsOneAtItsOwnAddress) {
     const RecordEdge edge = process.edge(module_of(128, ""), 128, passed);
     EXPECT_EQ(edge.verdict == EdgeVerdict::kProven, what == Part::kOther);
   }
+}
+
+TEST(RecordJudge, AWaitSeparatesLaunchesOfItsOwnThread) {
+  struct Row {
+    std::uint32_t first, waits, second;
+    bool has_edge;
+  };
+  constexpr Row kRows[] = {{1, 1, 1, false}, {1, 1, 2, false}, {1, 2, 2, false},
+                           {1, 2, 1, true},  {1, 2, 3, true}};
+  struct Wait {
+    std::string_view function;
+    std::uint64_t word;
+  };
+  for (const Wait wait : {Wait{"cuCtxSynchronize", 0}, Wait{"cuStreamSynchronize", 0},
+                          Wait{"cuEventSynchronize", 1}, Wait{"cuMemFree_v2", kA}}) {
+    for (const Row& row : kRows) {
+      SCOPED_TRACE(fmt::format("{} by thread {} between launches by {} and {}", wait.function,
+                               row.waits, row.first, row.second));
+      Process process;
+      process.set_thread(row.first);
+      const std::string passed = part(process, Part::kOther);
+      const RecordJudgement result = process.judged(module_of(128, ""), 128, passed, [&] {
+        process.set_thread(row.waits);
+        process.call(wait.function, {wait.word});
+        process.set_thread(row.second);
+      });
+      EXPECT_EQ(result.edges.size(), row.has_edge ? 1 : 0);
+      EXPECT_EQ(result.separated, row.has_edge ? 0 : 1);
+    }
+  }
+  // Work in the stream separates, whichever thread enqueues it.
+  Process process;
+  const std::string passed = part(process, Part::kOther);
+  const RecordJudgement result = process.judged(module_of(128, ""), 128, passed, [&] {
+    process.set_thread(2);
+    process.call("cuMemsetD8Async", {kA, 0, 1, 0});
+    process.set_thread(1);
+  });
+  EXPECT_TRUE(result.edges.empty());
 }
 
 // The launch passes a second map, which no parameter names.

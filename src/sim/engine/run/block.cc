@@ -46,6 +46,8 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->slice = slice;
+  x->spin = 0;
+  x->polls = 0;
   x->written_before = x->bytes_written;
   x->detours = 0;
   warp->spinning = false;

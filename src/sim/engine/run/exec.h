@@ -58,7 +58,9 @@ struct Exec {
   // A flag told the fragment what another cluster did: others that poll it have a look, too, before
   // this one goes on and writes it again.
   bool gives_way = false;
-  std::uint32_t spin = 0;  // reads that wait for others, since the fragment was entered
+  // Of the warp's slice. Fragments of a loop that polls part and meet again.
+  std::uint32_t spin = 0;   // reads that wait for others, since it last polled for long
+  std::uint32_t polls = 0;  // how often it polled for long
   alignas(32) std::uint32_t lanes[kLanes] = {};  // mask, all ones or zero a lane; kept unless whole
 
   Pattern patterns[kPatterns];

@@ -53,7 +53,6 @@ const Insn* enter(Exec* x, Warp& warp, std::uint32_t k) {
   const Fragment& fragment = warp.fragments[k];
   x->frame = warp.frames[fragment.frame].base;
   x->from = fragment.from;
-  x->spin = 0;
   point_at_local(x);
   set_mask(x, fragment.mask);
   return fragment.pc;
@@ -218,7 +217,8 @@ const Insn* yield(Exec* x, const Insn* pc) {
     return nullptr;
   }
   x->block->cluster->spun = true;
-  if (warp.runnable_fragments() > 1) {
+  x->spin = 0;
+  if (++x->polls < warp.runnable_fragments()) {
     warp.rotate = !warp.out_of_turn;
     return resume(x);
   }
