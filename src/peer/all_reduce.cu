@@ -70,17 +70,20 @@ __device__ Pack<T> reduce(const Block& block, unsigned epoch, const Pack<T>& own
 //
 // With one shot, every rank sends all of its packs to all others, and reduces all. With two, each
 // warp's packs have one rank that reduces them: the others send them there, and get the result.
-template <class T>
+// `meanwhile()` is executed once the own packs are sent.
+template <class T, class Meanwhile>
 __device__ Pack<T> exchange(const Block& block, unsigned epoch, const Pack<T>& own, int op,
-                            bool is_of_all, int reducer) {
+                            bool is_of_all, int reducer, const Meanwhile& meanwhile) {
   const Packets packets(own.bits, epoch);
   if (!is_of_all && reducer != block.rank) {
     packets.send(block.slot(reducer, epoch, block.rank));
+    meanwhile();
     return {receive(block.result(block.rank, reducer), epoch, block.stop)};
   }
   if (is_of_all) {
     block.for_others([&](int other) { packets.send(block.slot(other, epoch, block.rank)); });
   }
+  meanwhile();
   const Pack<T> pack = reduce(block, epoch, own, op);
   if (!is_of_all) {
     const Packets results(pack.bits, epoch);
@@ -95,51 +98,74 @@ __device__ inline bool are_even(unsigned long long places, const Epilogue& epilo
          0;
 }
 
-// Calls `body(begin, count)` for each round of the block.
-template <class Body>
-__device__ void for_rounds(unsigned long long elements, unsigned long long of_block,
-                           unsigned of_round, const Body& body) {
-#pragma unroll 1
-  for (unsigned long long first = blockIdx.x * of_block; first < elements;
-       first += gridDim.x * of_block) {
-    const unsigned long long end = min(first + of_block, elements);
-#pragma unroll 1
-    for (unsigned long long begin = first; begin < end; begin += of_round) {
-      body(begin, static_cast<unsigned>(min(end - begin, (unsigned long long)of_round)));
-    }
+// The rounds of a block, one after another.
+struct Rounds {
+  unsigned long long elements, of_block;
+  unsigned of_round;
+  unsigned long long first = blockIdx.x * of_block;  // of the elements that it takes at once
+  unsigned long long at = 0;                         // behind these: where the round begins
+  unsigned count = 0;                                // of the round's elements
+
+  __device__ Rounds(unsigned long long elements_, unsigned long long of_block_, unsigned of_round_)
+      : elements(elements_), of_block(of_block_), of_round(of_round_) {
+    set_count();
   }
-}
+  __device__ bool is_over() const { return first >= elements; }
+  __device__ unsigned long long begin() const { return first + at; }
+  __device__ void next() {
+    at += of_round;
+    if (at >= of_block || first + at >= elements) {
+      first += gridDim.x * of_block;
+      at = 0;
+    }
+    set_count();
+  }
+
+ private:
+  __device__ void set_count() {
+    if (is_over()) return;
+    const unsigned long long left = min(of_block, elements - first) - at;
+    count = static_cast<unsigned>(min(left, static_cast<unsigned long long>(of_round)));
+  }
+};
 
 template <class T>
 __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
                            unsigned long long elements, unsigned long long of_block,
                            unsigned of_round, int op, int shots, const unsigned* stop,
                            const Epilogue& epilogue) {
-  const Block block{ranks, rank, count, stop};
-  const bool is_even =
+  const Block block(ranks, rank, count, stop);
+  int is_even =
       are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
                epilogue, sizeof(T));
-  FinisherOf<T> finisher(epilogue, to, is_even);
+  Rounds rounds(elements, of_block, of_round);
+  compute_now(is_even);
+  compute_now(rounds.first);
+  compute_now(rounds.count);
+  FinisherOf<T> finisher(epilogue, to, is_even != 0);
   wait_for_earlier_launches();
   unsigned epoch = *block.last_epoch();
-  for_rounds(elements, of_block, of_round, [&](unsigned long long begin, unsigned size) {
-    __syncthreads();  // all threads have read what the last round received
-    epoch = next_epoch(epoch);
-    const unsigned packs = packs_of<T>(size), warps = (packs + kLanes - 1) / kLanes;
-    const unsigned warp = threadIdx.x / kLanes;
+  const unsigned warp = threadIdx.x / kLanes;
+  for (; !rounds.is_over(); rounds.next()) {
+    const unsigned packs = packs_of<T>(rounds.count), warps = (packs + kLanes - 1) / kLanes;
     Pack<T> pack = {};
-    if (threadIdx.x < packs) pack = load_pack(from + begin, threadIdx.x, size, is_even);
-    finisher.prefetch(begin, size);
+    if (threadIdx.x < packs) {
+      pack = load_pack(from + rounds.begin(), threadIdx.x, rounds.count, is_even != 0);
+    }
+    epoch = next_epoch(epoch);
     if (warp < warps) {
       // Each rank reduces something, since all send to all (ranks.cuh).
       const bool is_of_all = shots == 1 || warps < static_cast<unsigned>(count);
-      const int reducer = static_cast<int>(warp * static_cast<unsigned>(count) / warps);
-      pack = exchange(block, epoch, pack, op, is_of_all, reducer);
+      const int reducer =
+          is_of_all ? 0 : static_cast<int>(warp * static_cast<unsigned>(count) / warps);
+      pack = exchange(block, epoch, pack, op, is_of_all, reducer, [&] {
+        finisher.load(rounds.begin(), rounds.at, rounds.count);
+      });
     }
-    finisher.finish(pack, begin, size);
+    finisher.finish(pack, rounds.begin(), rounds.at, rounds.count);
     block.clear_near_the_end(epoch);
-  });
-  __syncthreads();  // all threads have read the last epoch
+    __syncthreads();  // all threads have read what this round received, and the last epoch
+  }
   if (threadIdx.x == 0) *block.last_epoch() = epoch;
 }
 
@@ -150,13 +176,14 @@ __device__ void finish(T* results, unsigned long long elements, unsigned long lo
   const bool is_even =
       are_even(reinterpret_cast<unsigned long long>(results), epilogue, sizeof(T));
   Finisher<T> finisher(epilogue, results, is_even);
-  for_rounds(elements, of_block, of_round, [&](unsigned long long begin, unsigned size) {
+  for (Rounds rounds(elements, of_block, of_round); !rounds.is_over(); rounds.next()) {
     Pack<T> pack = {};
-    if (threadIdx.x < packs_of<T>(size)) {
-      pack = load_pack<T>(results + begin, threadIdx.x, size, is_even);
+    if (threadIdx.x < packs_of<T>(rounds.count)) {
+      pack = load_pack<T>(results + rounds.begin(), threadIdx.x, rounds.count, is_even);
     }
-    finisher.finish(pack, begin, size);
-  });
+    finisher.load(rounds.begin(), rounds.at, rounds.count);
+    finisher.finish(pack, rounds.begin(), rounds.at, rounds.count);
+  }
 }
 
 }  // namespace baton::peer

@@ -32,66 +32,59 @@ class Finisher {
   __device__ Finisher(const Epilogue& epilogue, T* result, bool is_even)
       : epilogue_(epilogue), result_(result), is_even_(is_even) {}
 
-  // Asks L2 for what elements need beside themselves.
-  __device__ void prefetch(unsigned long long begin, unsigned count) const {
-    if (epilogue_.add != 0) prefetch(add() + begin, count);
-    if (epilogue_.row != 0) prefetch(weight() + begin % epilogue_.row, count);
+  // Begins to load what the thread's pack of the `count` elements from `begin` on needs beside
+  // itself. They are a row, or a part of one: `at` is its place there.
+  __device__ void load(unsigned long long begin, unsigned long long at, unsigned count) {
+    if (threadIdx.x >= packs_of<T>(count)) return;
+    if (epilogue_.add != 0) added_ = load_pack(add() + begin, threadIdx.x, count, is_even_);
+    if (epilogue_.row != 0) weights_ = load_pack(weight() + at, threadIdx.x, count, is_even_);
   }
 
-  // `pack`: the thread's of the `count` elements from `begin` on, which are a row, or a part of one,
-  // of as many elements as a round has up to the last part. A row's parts follow one another.
-  __device__ void finish(Pack<T> pack, unsigned long long begin, unsigned count) {
+  // `pack`: the thread's, of the elements that were loaded last. A part of a row has as many
+  // elements as a round, up to the last one. A row's parts follow one another.
+  __device__ void finish(Pack<T> pack, unsigned long long begin, unsigned long long at,
+                         unsigned count) {
     const bool has_pack = threadIdx.x < packs_of<T>(count);
     if (has_pack) {
       if (epilogue_.add != 0) {
-        const Pack<T> more = load_pack(add() + begin, threadIdx.x, count, is_even_);
 #pragma unroll
-        for (unsigned i = 0; i < kEach<T>; ++i) pack.set(i, __fadd_rn(pack[i], more[i]));
+        for (unsigned i = 0; i < kEach<T>; ++i) pack.set(i, __fadd_rn(pack[i], added_[i]));
       }
       store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
 #pragma unroll
       for (unsigned i = 0; i < kEach<T>; ++i) squares_ = __fmaf_rn(pack[i], pack[i], squares_);
     }
-    if (epilogue_.row == 0 || (begin + count) % epilogue_.row != 0) return;
+    if (epilogue_.row == 0 || at + count != epilogue_.row) return;
     const float mean = __fdiv_rn(sum_of_block(squares_), static_cast<float>(epilogue_.row));
     const float scale = __frcp_rn(__fsqrt_rn(__fadd_rn(mean, epilogue_.epsilon)));
     squares_ = 0;
-    // All of the row but its last part is stored.
-    const unsigned row = static_cast<unsigned>(epilogue_.row);
-    const unsigned long long first = begin + count - row;
-    const unsigned last = (row - count) / kEach<T> + threadIdx.x;
+    if (has_pack) store_norm(pack, weights_, scale, begin, threadIdx.x, count);
+    // All parts but the last one are stored.
 #pragma unroll 1
-    for (unsigned k = threadIdx.x; k < last; k += kThreads) {
-      norm(load_pack<T>(result_ + first, k, row, is_even_), first, k, scale);
+    for (unsigned long long part = 0; part < at; part += kThreads * kEach<T>) {
+      store_norm(load_pack<T>(result_ + begin - at + part, threadIdx.x, ~0u, is_even_),
+                 load_pack(weight() + part, threadIdx.x, ~0u, is_even_), scale, begin - at + part,
+                 threadIdx.x, ~0u);
     }
-    if (has_pack) norm(pack, first, last, scale);
   }
 
  private:
   __device__ const T* add() const { return reinterpret_cast<const T*>(epilogue_.add); }
   __device__ const T* weight() const { return reinterpret_cast<const T*>(epilogue_.weight); }
 
-  __device__ static void prefetch(const T* from, unsigned count) {
-    constexpr unsigned kLine = 128 / sizeof(T);
-#pragma unroll 1
-    for (unsigned k = threadIdx.x * kLine; k < count; k += blockDim.x * kLine) {
-      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + k));
-    }
-  }
-
-  // Pack k of the row from `begin` on.
-  __device__ void norm(Pack<T> pack, unsigned long long begin, unsigned k, float scale) const {
-    const unsigned row = static_cast<unsigned>(epilogue_.row);
-    const Pack<T> weights = load_pack(weight(), k, row, is_even_);
+  __device__ void store_norm(Pack<T> pack, const Pack<T>& weights, float scale,
+                             unsigned long long begin, unsigned k, unsigned count) const {
 #pragma unroll
     for (unsigned i = 0; i < kEach<T>; ++i) {
       pack.set(i, __fmul_rn(__fmul_rn(pack[i], scale), weights[i]));
     }
-    store_pack(reinterpret_cast<T*>(epilogue_.normed) + begin, k, row, is_even_, pack);
+    store_pack(reinterpret_cast<T*>(epilogue_.normed) + begin, k, count, is_even_, pack);
   }
+
   const Epilogue& epilogue_;
   T* const result_;
   const bool is_even_;  // rows, and all places, are multiples of a pack
+  Pack<T> added_, weights_;
   float squares_ = 0;  // of the thread's elements of a row
 };
 
@@ -102,8 +95,9 @@ class Storer {
   __device__ Storer(const Epilogue&, T* result, bool is_even)
       : result_(result), is_even_(is_even) {}
 
-  __device__ void prefetch(unsigned long long, unsigned) const {}
-  __device__ void finish(const Pack<T>& pack, unsigned long long begin, unsigned count) const {
+  __device__ void load(unsigned long long, unsigned long long, unsigned) const {}
+  __device__ void finish(const Pack<T>& pack, unsigned long long begin, unsigned long long,
+                         unsigned count) const {
     if (threadIdx.x < packs_of<T>(count)) {
       store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
     }

@@ -69,6 +69,11 @@ class Packets {
   const unsigned epoch_;
 };
 
+// A warp's polls between two looks at `stop`, some milliseconds. That is in the host's memory: with
+// looks every 64 polls, those of all warps took so long that the other ranks had to look too, and so
+// on, round after round.
+constexpr unsigned kPollsOfStop = 4096;
+
 // Waits for a warp's packs. By all lanes. Returns anything once `*stop` is not zero.
 __device__ inline Vector receive(const Bytes* from, unsigned epoch, const unsigned* stop) {
   Vector bits;
@@ -81,7 +86,7 @@ __device__ inline Vector receive(const Bytes* from, unsigned epoch, const unsign
                              more[2]);
     }
     if (__all_sync(~0u, has_all)) break;
-    if (polls % 64 != 0) continue;
+    if (polls % kPollsOfStop != 0) continue;
     unsigned stopped = 0;
     asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(stopped) : "l"(stop) : "memory");
     if (__any_sync(~0u, stopped != 0)) break;

@@ -24,16 +24,12 @@ static_assert(kMostBlocks * 4 <= kSlotsOffset);
 // Where epochs begin: near their end, so that every run comes past it.
 constexpr unsigned kFirstEpoch = 0xfffffff8;
 
-// `kind`: 0 and 1 for the parity of the epoch, 2 for results.
+// Slots of one kind and writer: those of all blocks. Kinds are 0 and 1 for the parity of the epoch,
+// and 2 for results. Each has the slots of all writers, by rank.
 constexpr unsigned kKinds = 3;
-constexpr unsigned long long slot_offset(unsigned ranks, unsigned kind, unsigned writer,
-                                         unsigned block) {
-  return kSlotsOffset +
-         ((kind * ranks + writer) * static_cast<unsigned long long>(kMostBlocks) + block) *
-             kSlotBytes;
-}
+constexpr unsigned kSlotsOfWriter = kMostBlocks * kSlotBytes;
 constexpr unsigned long long memory_bytes(unsigned ranks) {
-  return slot_offset(ranks, kKinds, 0, 0);
+  return kSlotsOffset + kKinds * static_cast<unsigned long long>(ranks) * kSlotsOfWriter;
 }
 
 // The kernel's parameter `op`.

@@ -41,20 +41,40 @@ __device__ inline unsigned next_epoch(unsigned epoch) {
   return epoch == ~0u ? 2 : epoch + 1;
 }
 
+// Has the value computed here, and not later: what comes before the wait costs nothing while an
+// earlier launch runs.
+template <class V>
+__device__ void compute_now(V& value) {
+  static_assert(sizeof(V) == 4 || sizeof(V) == 8, "a register");
+  if constexpr (sizeof(V) == 4) {
+    asm volatile("" : "+r"(value));
+  } else {
+    asm volatile("" : "+l"(value));
+  }
+}
+
 // A block's part of one all-reduce.
 struct Block {
   const Ranks& ranks;
   int rank;
   int count;             // of ranks
   const unsigned* stop;  // of the host: not zero once the run has failed
+  unsigned place;        // of the warp's packets in the slots of one kind and writer
 
-  // The warp's places.
+  __device__ Block(const Ranks& ranks_, int rank_, int count_, const unsigned* stop_)
+      : ranks(ranks_),
+        rank(rank_),
+        count(count_),
+        stop(stop_),
+        place(kSlotsOffset + blockIdx.x * kSlotBytes + place_of_warp()) {
+    compute_now(place);
+  }
+
+  // The warp's.
   __device__ Bytes* slot(int whose, unsigned epoch, int writer) const {
-    return place(whose, epoch & 1, writer) + place_of_warp();
+    return slots(whose, epoch & 1, writer) + place;
   }
-  __device__ Bytes* result(int whose, int writer) const {
-    return place(whose, 2, writer) + place_of_warp();
-  }
+  __device__ Bytes* result(int whose, int writer) const { return slots(whose, 2, writer) + place; }
   template <class Body>
   __device__ void for_others(const Body& body) const {
 #pragma unroll 1
@@ -71,17 +91,18 @@ struct Block {
     if (epoch < ~0u - 1) return;
     __syncthreads();  // all of it is read
     for_others([&](int other) {
-      clear(place(rank, epoch & 1, other));
-      if (epoch == ~0u) clear(place(rank, 2, other));
+      clear(slots(rank, epoch & 1, other));
+      if (epoch == ~0u) clear(slots(rank, 2, other));
     });
   }
 
  private:
-  __device__ Bytes* place(int whose, unsigned kind, int writer) const {
-    return ranks.memory[whose] + slot_offset(static_cast<unsigned>(count), kind,
-                                             static_cast<unsigned>(writer), blockIdx.x);
+  __device__ Bytes* slots(int whose, unsigned kind, int writer) const {
+    const unsigned number = kind * static_cast<unsigned>(count) + static_cast<unsigned>(writer);
+    return ranks.memory[whose] + number * static_cast<unsigned long long>(kSlotsOfWriter);
   }
-  __device__ static void clear(Bytes* slot) {
+  __device__ static void clear(Bytes* slots) {
+    Bytes* const slot = slots + kSlotsOffset + blockIdx.x * kSlotBytes;
 #pragma unroll 1
     for (unsigned at = threadIdx.x * kPacketBytes; at < kSlotBytes;
          at += blockDim.x * kPacketBytes) {
