@@ -5,6 +5,7 @@
 
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "replay/param_block.h"
 
 namespace baton::replay {
 namespace {
@@ -39,6 +40,7 @@ ReplayLaunch::ReplayLaunch(const record::RecordedLaunch& recorded, ReplayedKerne
     if (end > params_.size() || begin >= end) continue;
     memory.relocate(params_.data() + begin, end - begin, moved_);
   }
+  if (auto own = lay_out(params_, facts.params, kernel.params)) params_ = *std::move(own);
 }
 
 std::vector<CUlaunchAttribute> ReplayLaunch::attributes(ReplayStreams& streams) const {

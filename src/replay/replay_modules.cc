@@ -18,6 +18,16 @@ bool follows_contents(const record::KernelOfRecord& kernel) {
   }
 }
 
+std::vector<record::ParamNote> params_of(const driver::Driver& driver, CUkernel kernel) {
+  const auto function = reinterpret_cast<CUfunction>(kernel);
+  std::vector<record::ParamNote> params;
+  std::size_t offset = 0, size = 0;
+  while (driver.cuFuncGetParamInfo(function, params.size(), &offset, &size) == CUDA_SUCCESS) {
+    params.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
+  }
+  return params;
+}
+
 }  // namespace
 
 void ReplayModules::follow(const record::RecordedEvent& event) {
@@ -70,6 +80,7 @@ ReplayedKernel& ReplayModules::kernel(std::uint64_t function) {
     kernel.refusal = driver::describe(driver, found);
     return kernel;
   }
+  kernel.params = params_of(driver, kernel.handle);
   kernel.follows_contents = follows_contents(recorded);
   return kernel;
 }

@@ -23,6 +23,7 @@ struct ReplayedKernel {
   const record::KernelOfRecord* recorded = nullptr;
   CUkernel handle = nullptr;  // null: see `refusal`
   std::string refusal;        // why it cannot run
+  std::vector<record::ParamNote> params;  // as the replay's driver has them
   // Its accesses depend on the contents of memory (pdl/memory_dependence.h).
   bool follows_contents = true;
 };
