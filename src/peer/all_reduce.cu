@@ -37,11 +37,31 @@ __device__ inline bool is_nan(float value) {
 }
 
 template <class V>
-__device__ V combine(int op, V a, V b) {
-  if (op == kSum) return sum(a, b);
+__device__ V larger(V a, V b) {
   if (is_nan(a) || is_nan(b)) return static_cast<V>(__int_as_float(0x7fc00000));
-  if (op == kMax) return a < b ? b : a;
+  return a < b ? b : a;
+}
+template <class V>
+__device__ V smaller(V a, V b) {
+  if (is_nan(a) || is_nan(b)) return static_cast<V>(__int_as_float(0x7fc00000));
   return b < a ? b : a;
+}
+
+// all = all op more, element by element.
+template <class T>
+__device__ void combine(int op, Value<T> (&all)[kEach<T>], const Pack<T>& more) {
+  const auto each = [&](const auto& combined) {
+#pragma unroll
+    for (unsigned i = 0; i < kEach<T>; ++i) all[i] = combined(all[i], more[i]);
+  };
+  using V = Value<T>;
+  if (op == kSum) {
+    each([](V a, V b) { return sum(a, b); });
+  } else if (op == kMax) {
+    each([](V a, V b) { return larger(a, b); });
+  } else {
+    each([](V a, V b) { return smaller(a, b); });
+  }
 }
 
 // What the ranks gave for the same elements, reduced: the own ones, and those that others send. In
@@ -55,10 +75,12 @@ __device__ Pack<T> reduce(const Block& block, unsigned epoch, const Pack<T>& own
         each == block.rank
             ? own
             : Pack<T>{receive(block.slot(block.rank, epoch, each), epoch, block.stop)};
-#pragma unroll
-    for (unsigned i = 0; i < kEach<T>; ++i) {
-      all[i] = each == 0 ? pack[i] : combine(op, all[i], pack[i]);
+    if (each != 0) {
+      combine<T>(op, all, pack);
+      continue;
     }
+#pragma unroll
+    for (unsigned i = 0; i < kEach<T>; ++i) all[i] = pack[i];
   }
   Pack<T> result;
 #pragma unroll
