@@ -36,6 +36,7 @@ struct WarpRun {
   Grid::State state;
   std::vector<std::uint32_t> words;
   std::vector<driver::Finding> findings;
+  std::uint64_t warp_instructions = 0;
 };
 
 WarpRun run(const std::string& text, std::uint32_t threads, std::uint32_t blocks = 1) {
@@ -43,7 +44,8 @@ WarpRun run(const std::string& text, std::uint32_t threads, std::uint32_t blocks
   const auto module = device.load(text);
   const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024, 0));
   const auto grid = device.run(module, "k", {blocks}, {threads}, out);
-  return {grid->state(), device.download<std::uint32_t>(out, 1024), device.engine.findings()};
+  return {grid->state(), device.download<std::uint32_t>(out, 1024), device.engine.findings(),
+          grid->counters().warp_instructions};
 }
 
 TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
@@ -151,6 +153,53 @@ TEST(Warp, LanesWaitForWhatOthersWrite) {
                              32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[0], 7u);
+}
+
+// A loop that polls soon gives way to the block that it waits for, also where its lanes part and
+// meet again in each round, and where some lanes are done.
+TEST(Warp, PollingLanesThatPartGiveWay) {
+  const std::string bodies[] = {R"(
+  WAIT:
+    mov.u32 %r4, 1;
+    setp.ge.u32 %p2, %r1, 11;
+    @%p2 bra MEET;
+    ld.relaxed.sys.global.u32 %r4, [%rd2+4];
+  MEET:
+    ld.relaxed.sys.global.u32 %r3, [%rd2];
+    setp.ne.u32 %p3, %r3, 0;
+    setp.ne.and.u32 %p3, %r4, 0, %p3;
+    vote.sync.all.pred %p4, %p3, -1;
+    @!%p4 bra WAIT;
+)",
+                                R"(
+    mov.u32 %r3, 5;
+    setp.ge.u32 %p2, %r1, 11;
+    @%p2 bra DONE;
+  WAIT:
+    ld.relaxed.sys.global.u32 %r3, [%rd2];
+    setp.eq.u32 %p3, %r3, 0;
+    @%p3 bra WAIT;
+  DONE:
+    bar.warp.sync -1;
+)"};
+  for (const std::string& body : bodies) {
+    const WarpRun result = run(kernel(R"(
+    mov.u32 %r2, %ctaid.x;
+    add.u64 %rd2, %out, 2048;
+    setp.eq.u32 %p1, %r2, 1;
+    @%p1 bra LAST;
+)" + body + R"(
+    st.global.u32 [%rd1], %r3;
+    ret;
+  LAST:
+    st.relaxed.sys.global.u32 [%rd2+4], 5;
+    st.relaxed.sys.global.u32 [%rd2], 5;
+  )"),
+                               32, 2);
+    ASSERT_EQ(result.state, Grid::State::kFinished);
+    for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], 5u);
+    EXPECT_LT(result.warp_instructions, 10'000u);
+  }
 }
 
 TEST(Warp, BlocksWaitForLaterBlocks) {
