@@ -31,6 +31,7 @@ enum class EdgeCause : std::uint8_t {
   kUnknownEarly,    // it touches memory early that is not known
   kUnknownOther,    // an earlier launch touches memory that is not known
   kNonCoherent,     // after its wait it loads what an earlier launch writes, non-coherently
+  kOtherDevice,     // it touches memory early that other devices write at any time
   kNotRefined,      // a witness was found, and not checked with the launch's own values
   kTransitiveGap,   // the launch between the two does not wait, so that its wait covers too little
   kEmptyGrid,       // the later launch has an empty grid

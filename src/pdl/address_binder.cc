@@ -26,6 +26,15 @@ bool overlaps(const AddressSource& source, std::uint32_t position, std::uint32_t
          word >= (position & ~7u);
 }
 
+// The number that a launch gives the 64 bits there, if it gives one.
+std::optional<std::uint64_t> bits_of(const GivenArgument& given, std::uint32_t offset) {
+  if (given.kind != Argument::kStruct) return offset == 0 ? given.bits : std::nullopt;
+  for (const GivenArgument::Number& number : given.numbers) {
+    if (number.position == offset && number.bytes == sizeof(std::uint64_t)) return number.bits;
+  }
+  return std::nullopt;
+}
+
 using Places = std::pmr::vector<TouchedMemory::Place>;
 
 void add_once(Places& into, const TouchedMemory::Place& place) {
@@ -155,8 +164,8 @@ bool AddressBinder::is_null(const Origin& origin) const {
   bool found = false;
   for (const AddressSource& source : origin.sources) {
     if (source.kind != SourceKind::kParam || source.id >= arguments_.size()) return false;
-    const std::optional<std::uint64_t> bits = arguments_[source.id].bits;
-    if (source.offset != 0 || !bits || *bits >= kLowestAddress) return false;
+    const std::optional<std::uint64_t> bits = bits_of(arguments_[source.id], source.offset);
+    if (!bits || *bits >= kLowestAddress) return false;
     found = found || (*bits == 0 && source.ways == AddressSource::kWhole);
   }
   return found;

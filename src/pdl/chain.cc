@@ -279,6 +279,14 @@ Verdict LaunchChain::judge(const BoundLaunch& launch, Evidence* evidence) const 
     } else {
       judge_early(access, evidence, worst);
     }
+    if (may_be_shared(access) && (access.order != Order::kAfter || access.group->non_coherent)) {
+      Verdict verdict;
+      verdict.kind = VerdictKind::kUnknown;
+      verdict.cause = Cause::kOtherDevice;
+      verdict.own = access.group;
+      verdict.memory = access.memory;
+      raise(worst, verdict);
+    }
   }
   worst.own_kernel = &footprint;
   return worst;

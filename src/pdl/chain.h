@@ -42,9 +42,14 @@ class LaunchChain {
   // Memory that no launch writes, by promise: what nobody can name lies elsewhere. `counter_of`: of
   // memory with frozen rows, their counter. By promise, launches write no row below the counter and
   // read no other row before their wait. Rows do not share a line of a cache.
+  // `is_shared`: memory that other devices write whenever they like. No launch and no wait of this
+  // device orders that, so an early access of it is never proven.
   explicit LaunchChain(std::function<bool(MemoryId)> is_constant,
-                       std::function<std::optional<MemoryId>(MemoryId)> counter_of = {})
-      : is_constant_(std::move(is_constant)), counter_of_(std::move(counter_of)) {}
+                       std::function<std::optional<MemoryId>(MemoryId)> counter_of = {},
+                       std::function<bool(MemoryId)> is_shared = {})
+      : is_constant_(std::move(is_constant)),
+        counter_of_(std::move(counter_of)),
+        is_shared_(std::move(is_shared)) {}
 
   // What is certain of the launches with their own numbers. `position`: of an earlier launch since
   // the last full edge, from 0.
@@ -71,6 +76,9 @@ class LaunchChain {
 
   // What comes next starts when everything before is complete.
   void cut();
+
+  // There is such memory: what nobody can name may lie there.
+  void expect_shared() { has_shared_ = true; }
 
   // Whether the next launch's wait may cover less than all that came before.
   bool has_transitive_gap() const { return gap_ != nullptr; }
@@ -117,9 +125,14 @@ class LaunchChain {
                           const Past& past);
 
   bool reads_frozen(const BoundAccess& access) const;
+  bool may_be_shared(const BoundAccess& access) const {
+    return access.memory ? is_shared_ && is_shared_(*access.memory) : has_shared_;
+  }
 
   std::function<bool(MemoryId)> is_constant_;
   std::function<std::optional<MemoryId>(MemoryId)> counter_of_;
+  std::function<bool(MemoryId)> is_shared_;
+  bool has_shared_ = false;
   // The accesses to one piece of memory in this chain; null: there are none.
   const Memory* memory(MemoryId id) const {
     return id < memories_.size() && memories_[id].is_named ? &memories_[id] : nullptr;

@@ -12,7 +12,7 @@ namespace {
 using Kind = EdgeVerdict;
 using Cause = EdgeCause;
 
-constexpr MemoryId kX = 1, kY = 2, kZ = 3, kWeight = 9;
+constexpr MemoryId kX = 1, kY = 2, kZ = 3, kWeight = 9, kSlots = 10;
 
 // Kernels that read %a and write %c. A wait before both, behind both, or none.
 constexpr char kGood[] = "griddepcontrol.wait;\nld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
@@ -69,7 +69,8 @@ class ChainTest : public testing::Test {
     EXPECT_EQ(to_string(verdict.cause), to_string(cause));
   }
 
-  LaunchChain chain_{[](MemoryId id) { return id == kWeight; }};
+  LaunchChain chain_{
+      [](MemoryId id) { return id == kWeight; }, {}, [](MemoryId id) { return id == kSlots; }};
 
  private:
   std::deque<Footprint> footprints_;
@@ -80,6 +81,37 @@ TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
   first(launch(kGood, kX, kWeight, kY));
   expect(next(launch(kGood, kY, kWeight, kX)), Kind::kProven, Cause::kHolds);
   expect(next(launch(kPrefetches, kX, kWeight, kY)), Kind::kProven, Cause::kHolds);
+}
+
+// Other devices write it, whatever this device has launched.
+TEST_F(ChainTest, AnEarlyAccessOfSharedMemoryIsNeverProven) {
+  expect(next(launch(kGood, kSlots, kWeight, kSlots)), Kind::kProven, Cause::kHolds);
+  chain_.cut();
+  expect(next(launch(kHasty, kSlots, kWeight, kY)), Kind::kUnknown, Cause::kOtherDevice);
+  chain_.cut();
+  // Nothing before it touches it.
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kHasty, kSlots, kWeight, kZ)), Kind::kUnknown, Cause::kOtherDevice);
+  chain_.cut();
+  first(launch(kGood, kX, kWeight, kY));
+  const std::string early_store = "st.global.f32 [%c], %f1; griddepcontrol.wait;";
+  expect(next(launch(early_store, kX, kWeight, kSlots)), Kind::kUnknown, Cause::kOtherDevice);
+  chain_.cut();
+  // What nobody can name may be it.
+  const std::string indirect =
+      "ld.global.u64 %d1, [%b]; st.global.f32 [%d1], %f1; griddepcontrol.wait;";
+  first(launch(kIdle, kX, kWeight, kY));
+  expect(next(launch(indirect, kX, kWeight, kY)), Kind::kProven, Cause::kHolds);
+  chain_.expect_shared();
+  chain_.cut();
+  first(launch(kIdle, kX, kWeight, kY));
+  expect(next(launch(indirect, kX, kWeight, kY)), Kind::kUnknown, Cause::kOtherDevice);
+  chain_.cut();
+  // The wait orders the non-coherent load neither with other launches nor with other devices.
+  first(launch(kGood, kX, kWeight, kY));
+  const std::string non_coherent =
+      "griddepcontrol.wait; ld.global.nc.f32 %f1, [%a]; st.global.f32 [%c], %f1;";
+  expect(next(launch(non_coherent, kSlots, kWeight, kZ)), Kind::kUnknown, Cause::kOtherDevice);
 }
 
 TEST_F(ChainTest, ALaterLaunchOfAKernelHidesNoOtherViewOfTheFirst) {

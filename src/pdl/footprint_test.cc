@@ -105,6 +105,36 @@ TEST(Footprint, KeepsAddressesOfTheBlockWhereAnAddressDecides) {
   EXPECT_EQ(text("cvt.u64.u32 %d1, %r1;" + bit + access + kWait), "");
 }
 
+// Whether two addresses are aligned is no way from one to the other, though loaded values decide
+// paths, too.
+TEST(Footprint, TheAlignmentOfSeveralAddressesLeadsNowhere) {
+  const auto all_known = [](const std::string& alignment) {
+    const Footprint found = footprint_of(
+        std::string(kWait) + "ld.global.u32 %r9, [%a]; setp.ne.u32 %p2, %r9, 0;" + alignment +
+            "setp.ne.s64 %p1, %d9, 0; @%p1 bra L; @%p2 bra L; st.global.f32 [%c], %f1;\nL:",
+        "");
+    const GivenArgument given[] = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                   GivenArgument::pointer(3), GivenArgument::scalar(0)};
+    const BoundLaunch bound = bind(found, given, {32, 1, 1}, {1, 1, 1},
+                                   [](std::string_view, bool) { return MemoryId{9}; });
+    return std::ranges::all_of(bound.accesses,
+                               [](const BoundAccess& access) { return access.memory.has_value(); });
+  };
+  EXPECT_TRUE(all_known("and.b64 %d9, %a, 15;"));
+  EXPECT_TRUE(all_known("or.b64 %d1, %a, %c; and.b64 %d9, %d1, 15;"));
+  EXPECT_TRUE(all_known("or.b64 %d1, %a, %c; xor.b64 %d2, %d1, %b; and.b64 %d9, %d2, 4095;"));
+  EXPECT_TRUE(all_known("xor.b64 %d1, %a, %c; add.s64 %d2, %d1, 4; and.b64 %d9, 15, %d2;"));
+  // These tell other bits of it.
+  EXPECT_FALSE(all_known("or.b64 %d1, %a, %c; and.b64 %d9, %d1, 4096;"));
+  EXPECT_FALSE(all_known("or.b64 %d1, %a, %c; shr.u64 %d2, %d1, 4; and.b64 %d9, %d2, 15;"));
+  EXPECT_FALSE(all_known("shr.u64 %d1, %a, 4; or.b64 %d2, %d1, %c; and.b64 %d9, %d2, 15;"));
+  EXPECT_FALSE(all_known("shr.u64 %d1, %a, 4; or.b64 %d2, %d1, %a; and.b64 %d9, %d2, 15;"));
+  EXPECT_FALSE(all_known("or.b64 %d1, %a, %c; mul.lo.s64 %d2, %d1, %d1; and.b64 %d9, %d2, 15;"));
+  EXPECT_FALSE(
+      all_known("or.b64 %d1, %a, %c; mov.b64 {%r3, %r4}, %d1; mov.b64 %d2, {%r4, %r3}; "
+                "and.b64 %d9, %d2, 15;"));
+}
+
 TEST(Footprint, FollowsAddresses) {
   const auto of = [](const std::string& compute) {
     return text(std::string(kWait) + compute + "ld.global.f32 %f1, [%d9];");

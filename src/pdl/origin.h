@@ -31,6 +31,9 @@ struct AddressSource {
   static constexpr Ways kLow = 2;    // the lower half of it is added
   static constexpr Ways kHigh = 4;   // the upper half of it is added
   static constexpr Ways kMixed = 8;  // in any other way
+  // Beside kMixed: by `or` and `xor`, sums and differences alone, so that the lowest bits of the
+  // value depend on nothing but the lowest bits of the address.
+  static constexpr Ways kBitwise = 16;
 
   // An offset that is computed: any field of the parameter.
   static constexpr std::uint32_t kAnyOffset = UINT32_MAX;

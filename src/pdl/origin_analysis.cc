@@ -390,6 +390,10 @@ class OriginAnalysis {
       case ValueEffect::kToggle:
         if (is_binary && is_small(from[1])) return of(from[0]);
         if (is_binary && is_small(from[0])) return of(from[1]);
+        if (is_binary) {
+          return each_pair(of(from[0]), of(from[1]),
+                           [&](OriginId a, OriginId b) { return pool_.toggle(a, b); });
+        }
         break;
       case ValueEffect::kChoose:
         if (is_binary) return either(of(from[0]), of(from[1]));

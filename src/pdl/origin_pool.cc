@@ -23,6 +23,13 @@ AddressSource* find(std::vector<AddressSource>& sources, const AddressSource& wa
   return found == sources.end() ? nullptr : &*found;
 }
 
+// Whether the lowest bits of the value tell no more of the address than its own lowest bits.
+bool tells_low_bits(const AddressSource& source) {
+  return source.kind != SourceKind::kLoaded &&
+         (source.ways == AddressSource::kWhole || source.ways == AddressSource::kLow ||
+          (source.ways & AddressSource::kBitwise) != 0);
+}
+
 // Adds a source that has gone in `ways`. Twice the whole is no longer the whole: taking it away
 // once does not leave a number.
 void insert(std::vector<AddressSource>& sources, AddressSource source, Ways ways) {
@@ -134,6 +141,23 @@ OriginId OriginPool::mix(OriginId a, OriginId b) {
   });
 }
 
+OriginId OriginPool::toggle(OriginId a, OriginId b) {
+  return memo(Op::kToggle, a, b, [](const Origin& x, const Origin& y, auto& out) {
+    for (const Origin* const origin : {&x, &y}) {
+      for (AddressSource source : origin->sources) {
+        const bool keeps = tells_low_bits(source);
+        source.ways =
+            static_cast<Ways>(AddressSource::kMixed | (keeps ? AddressSource::kBitwise : Ways{}));
+        if (AddressSource* const same = find(out, source)) {
+          same->ways = AddressSource::kMixed;
+        } else {
+          out.push_back(source);
+        }
+      }
+    }
+  });
+}
+
 OriginId OriginPool::half(OriginId a, Ways way) {
   if (a == kUnknown) return kUnknown;
   Origin result;
@@ -181,10 +205,7 @@ OriginId OriginPool::low_bits(OriginId a) {
   if (a == kUnknown) return kUnknown;
   Origin result;
   for (AddressSource source : origins_[a].sources) {
-    if (source.kind != SourceKind::kLoaded &&
-        (source.ways == AddressSource::kWhole || source.ways == AddressSource::kLow)) {
-      continue;
-    }
+    if (tells_low_bits(source)) continue;
     source.ways = AddressSource::kMixed;
     result.sources.push_back(source);
   }

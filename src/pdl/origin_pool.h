@@ -35,6 +35,8 @@ class OriginPool {
   OriginId subtract(OriginId a, OriginId b);
   // Any function of both.
   OriginId mix(OriginId a, OriginId b);
+  // a | b, a ^ b.
+  OriginId toggle(OriginId a, OriginId b);
   // The two halves of 64 bits, and the 64 bits of two halves.
   OriginId low(OriginId a);
   OriginId high(OriginId a);
@@ -57,7 +59,7 @@ class OriginPool {
   OriginId collapse(const OriginSet& set);
 
  private:
-  enum class Op : std::uint8_t { kAdd, kSubtract, kMix, kJoinHalves };
+  enum class Op : std::uint8_t { kAdd, kSubtract, kMix, kToggle, kJoinHalves };
   OriginId intern(Origin origin);
   template <typename Compute>
   OriginId memo(Op op, OriginId a, OriginId b, Compute compute);
@@ -66,7 +68,7 @@ class OriginPool {
 
   std::vector<Origin> origins_;
   std::map<Origin, OriginId> ids_;
-  std::unordered_map<std::uint64_t, OriginId> memo_[4];
+  std::unordered_map<std::uint64_t, OriginId> memo_[5];
 };
 
 }  // namespace baton::overlap
