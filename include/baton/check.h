@@ -73,6 +73,25 @@ struct EdgeReport {
   std::vector<EdgeAdvice> advice = {};
 };
 
+// An end of an edge: a launch, or a collective that a kernel between peers executes.
+struct EdgeEnd {
+  std::string label;                    // the kernel's name in the program, or "all_reduce y"
+  std::optional<std::uint32_t> launch;  // its number
+  SourceLocation where;
+};
+
+// An edge with a kernel between peers at one end, or at both. Launches and such kernels are judged
+// by the same rules. A report has these where CollectiveExecutor::kPeer was asked for.
+struct CollectiveEdgeReport {
+  EdgeEnd from, to;
+  EdgeVerdict verdict = EdgeVerdict::kUnknown;
+  EdgeCause cause = EdgeCause::kUnseen;
+  std::string reason;
+  bool programmatic = false;
+  EdgeDecision decision = EdgeDecision::kNotProven;
+  std::string decision_reason;
+};
+
 // A launch of a program, as a run would execute it.
 struct LaunchReport {
   std::uint32_t number = 0;
@@ -104,6 +123,7 @@ struct CheckReport {
   std::uint64_t steps = 0;
   std::vector<LaunchReport> launches;
   std::vector<EdgeReport> edges;
+  std::vector<CollectiveEdgeReport> collective_edges;  // sorted by their later ends
   std::vector<ParallelReport> parallels;
   std::vector<SmPartReport> parts;  // disjoint
   std::vector<std::string> warnings;

@@ -166,6 +166,8 @@ class BATON_API Executable {
 
   // The edges between the launches of the last `bind`.
   const std::vector<EdgeReport>& edges() const;
+  // The same with kernels between peers.
+  const std::vector<CollectiveEdgeReport>& collective_edges() const;
 
   // The symbols' values of the last `bind`, in the program's order.
   using BoundSymbol = baton::BoundSymbol;

@@ -541,6 +541,8 @@ struct CollectiveStep {
   // The elements of one rank; empty: the rest of the buffer, or of `to` for kReduceScatter.
   std::optional<Expression> count = {};
   std::string group = {};  // empty: all ranks
+  // What executes the step; empty: what Bindings::collectives says. kPeer is for a kAllReduce.
+  std::optional<CollectiveExecutor> by = {};
   // The epilogue of a kAllReduce with a sum, on each rank, of buffers in one dtype: f32, f16 or
   // bf16. First `add` is added to the reduction, which becomes the buffer; `add` has as many
   // elements. Then the norm of the buffer becomes `rms_norm->to`.

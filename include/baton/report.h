@@ -47,8 +47,10 @@ struct StepReport {
   std::uint32_t shared = 0;                 // dynamic shared memory, in bytes
   std::vector<LaunchAttribute> attributes;  // of that execution
   std::optional<double> seconds;            // in the first run
-  std::optional<double> best_seconds;       // in the fastest of all runs
-  std::optional<TimeStatistics> times;      // over the runs after the first
+  // The next step may start before this one has ended, and their time is that step's.
+  bool timed_with_next = false;
+  std::optional<double> best_seconds;   // in the fastest of all runs
+  std::optional<TimeStatistics> times;  // over the runs after the first
   // The bytes read and written. They are exact for copies, fills and collectives, and for launches
   // on a device that counts them. Otherwise they are an estimate: for each buffer argument, the
   // bytes from the passed offset to the buffer's end, or to the next iteration's offset in a
@@ -82,12 +84,14 @@ struct GraphReport {
 
 // The executor of the collectives of a program with several ranks.
 struct CollectivesReport {
-  std::string executor;  // "nccl", "peer" or "host"
+  std::string executor;  // "nccl", "peer" or "host", of steps that do not say what executes them
   std::string version;   // of NCCL: "2.28.3"
   std::string library;   // the file of NCCL
   std::string reason;    // why it is the host
   // With NCCL and peers: the labels of steps that the host executed, since the others lack them.
   std::vector<std::string> host_steps;
+  // The labels of steps that kernels between peers executed, where they are not the executor.
+  std::vector<std::string> peer_steps;
 };
 
 // The first step of a run that made a NaN or an infinity of finite values.

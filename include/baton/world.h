@@ -22,11 +22,17 @@ enum class ReduceOp : std::uint8_t { kSum, kMax, kMin };
 
 // The executor of the collectives of a program.
 enum class CollectiveExecutor : std::uint8_t {
-  kAuto,  // NCCL where all ranks have CUDA devices of their own and find it; else the host
+  // NCCL where all ranks have CUDA devices of their own and find it. Otherwise kernels between
+  // peers, if the host cannot exchange (GPUs of one process) and these kernels have all steps.
+  // Otherwise the host.
+  kAuto,
   kNccl,
   kHost,  // copies to the host, and connections between the ranks
   kPeer,  // kernels of Baton's own on devices that access each other's memory; else the host
 };
+
+// "auto", "nccl", "host", "peer".
+BATON_API std::string_view to_string(CollectiveExecutor executor);
 
 // One rank's view of all ranks that run one program together, each on a device of its own. A cheap
 // value that refers to a shared state. Thread-safe, but a rank may execute only one run at a time.

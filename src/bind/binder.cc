@@ -47,15 +47,18 @@ LaunchAttribute some_event(PlannedEvent::Kind kind) {
 class Binder {
  public:
   Binder(const Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
-         LaunchObserver& observer, std::span<const Stream> parts)
+         LaunchObserver& observer, std::span<const Stream> parts, const PeerChoice& peers)
       : plan_(plan),
         buffers_(buffers),
         observer_(observer),
         parts_(parts),
+        peers_(peers),
         result_{Tape(plan, symbols), 0, std::vector<bool>(buffers.size()),
                 std::vector<LaunchUse>(plan.launches)},
         slots_(result_.tape.slots()),
-        sites_(plan.launches) {}
+        sites_(plan.launches) {
+    result_.tape.set_peers(peers);
+  }
 
   BoundSteps bind() {
     walk(plan_.steps, &result_.tape.steps);
@@ -284,7 +287,7 @@ class Binder {
     use.executions += times_;
     if (values.skipped) {
       use.skipped += times_;
-      observer_.skip(launch, before_);
+      observer_.skip(launch, step, before_);
       before_ = Before::kSkippedLaunch;
       if (out != nullptr) out->push_back({&step, TapeLaunch{&tape_site, nullptr, nullptr, false}});
       return;
@@ -313,16 +316,25 @@ class Binder {
   // A copy, a fill or a collective.
   template <typename Move>
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
-    if constexpr (std::is_same_v<Move, PlannedCollective>) {
-      const bool early =
-          move.may_overlap && before_ == Before::kLaunch && observer_.lets_next_wait();
-      result_.tape.note_start(step.leaf, early);
-    }
-    pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
+    if (!pass_kernel(move, values, step)) pass_other();
     show(move, values, step);
     note_written(move, values);
     if (out != nullptr) out->push_back({&step, TapeMove<Move>{&move, values, false}});
+  }
+
+  // Whether a kernel between peers executes it, which is a launch for the steps around it.
+  bool pass_kernel(const PlannedCollective& collective, const PlannedCollective::Values& values,
+                   const PlannedStep& step) {
+    if (!is_for_peers(collective, values, peers_)) return false;
+    const Before before = std::exchange(before_, Before::kLaunch);
+    const bool early = observer_.kernel({collective, step, values, before});
+    if (before == Before::kLaunch) result_.tape.note_start(step.leaf, early);
+    return true;
+  }
+  template <typename Move>
+  static bool pass_kernel(const Move&, const typename Move::Values&, const PlannedStep&) {
+    return false;
   }
 
   void show(const PlannedCopy& copy, const PlannedCopy::Values& values, const PlannedStep& step) {
@@ -456,6 +468,7 @@ class Binder {
   const BufferTable& buffers_;
   LaunchObserver& observer_;
   const std::span<const Stream> parts_;
+  const PeerChoice peers_;
   BoundSteps result_;
   std::vector<std::int64_t> slots_;
   std::vector<Site> sites_;  // by launch
@@ -470,8 +483,8 @@ class Binder {
 
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
                       const BufferTable& buffers, LaunchObserver& observer,
-                      std::span<const Stream> parts) {
-  return Binder(plan, symbols, buffers, observer, parts).bind();
+                      std::span<const Stream> parts, const PeerChoice& peers) {
+  return Binder(plan, symbols, buffers, observer, parts, peers).bind();
 }
 
 }  // namespace baton::bind

@@ -29,6 +29,14 @@ struct LaunchExecution {
   Before before;
 };
 
+// One execution of a collective that a kernel between peers executes.
+struct CollectiveExecution {
+  const PlannedCollective& collective;
+  const PlannedStep& step;
+  const PlannedCollective::Values& values;
+  Before before;
+};
+
 // Follows the launches of a run while they are bound, and judges the edges between them.
 class LaunchObserver {
  public:
@@ -37,10 +45,9 @@ class LaunchObserver {
   // Returns whether the launch starts early, as far as is known by now.
   virtual bool launch(const LaunchExecution& execution) = 0;
   // A launch with an empty grid.
-  virtual void skip(const PlannedLaunch& launch, Before before) = 0;
-  // Whether a kernel that touches nothing before its wait may start early after the launch that was
-  // shown last: its wait then covers all that came before.
-  virtual bool lets_next_wait() const = 0;
+  virtual void skip(const PlannedLaunch& launch, const PlannedStep& step, Before before) = 0;
+  // The same for a collective that a kernel between peers executes.
+  virtual bool kernel(const CollectiveExecution& execution) = 0;
   // A copy, a fill, a collective, or the test of an if or a while.
   virtual void other() = 0;
   // A copy, a fill, a collective or a test accesses `bytes` of a buffer from `offset` on.
@@ -81,9 +88,9 @@ struct BoundSteps {
 // group without steps that depend on its index is gone through at most three times. Longer groups
 // become loops of the tape, which take no memory for each iteration. The steps of an if or a while
 // are gone through once: tests keep their executions apart. `parts`: a stream for each part of the
-// plan, whose SMs limit launches on it.
+// plan, whose SMs limit launches on it. `peers`: as in Tape::set_peers.
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
                       const BufferTable& buffers, LaunchObserver& observer,
-                      std::span<const Stream> parts = {});
+                      std::span<const Stream> parts = {}, const PeerChoice& peers = {});
 
 }  // namespace baton::bind

@@ -46,6 +46,13 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
                  kernel.facts().demangled, cause ? "; " + *cause : "");
 }
 
+PlannedEdge plan_edge(bool off, PdlMode autos) {
+  PlannedEdge edge;
+  edge.mode = off ? PdlMode::kOff : autos;
+  edge.source = off ? EdgeSource::kEnvironment : EdgeSource::kCaller;
+  return edge;
+}
+
 void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
   if (edge.mode != PdlMode::kOn || !edge.insisted) return;
   if (before == Before::kOther || (before == Before::kNothing && !in_group)) {

@@ -12,8 +12,9 @@ namespace baton::bind {
 // Programmatic dependent launch: what a step makes of the edge before it. A launch that does not
 // send it starts when everything before it is done. edges/edge_judge.h decides by it.
 
-// What stands before a launch in the order of a run. kOther: a copy, a fill, a
-// collective, or the test of an if or a while.
+// What stands before a launch in the order of a run. kLaunch: also a collective that a kernel
+// between peers executes. kOther: a copy, a fill, another collective, or the test of an if or a
+// while.
 enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kOther };
 
 // Whether BATON_PDL in the environment takes every overlap away. Throws kInvalidInput for a value
@@ -25,6 +26,9 @@ bool pdl_switched_off();
 // Throws kInvalidInput, at the step's pdl, for "on" with a kernel that never waits.
 PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
                       const Kernel& kernel);
+
+// The same for the edge to a collective, which says nothing of it.
+PlannedEdge plan_edge(bool off, PdlMode autos);
 
 // Throws kInvalidInput for "on" if the step before is not a launch. A run's first step inside a
 // group is content: it has nothing to overlap with, later iterations do.

@@ -276,7 +276,7 @@ class Planner {
 
   PlannedStep plan(const CollectiveStep& step, const ProgramStep& source) {
     PlannedCollective planned = plan_step(step, *program_.world(), names_, buffers_);
-    planned.may_overlap = !pdl_off_ && pdl_ != PdlMode::kOff;
+    planned.edge = plan_edge(pdl_off_, pdl_);
     return leaf(std::move(planned), source, label_of(step));
   }
 

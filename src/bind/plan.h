@@ -14,6 +14,7 @@
 #include "bind/argument.h"
 #include "bind/buffers.h"
 #include "bind/planned_attribute.h"
+#include "bind/planned_edge.h"
 #include "bind/steps/collective.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
@@ -25,18 +26,6 @@ namespace baton::bind {
 // The steps of a program with everything resolved that does not depend on symbols: kernels found,
 // arguments checked against parameters, names turned into slots. Immutable once made; threads may
 // share it.
-
-// Who set the mode of an edge.
-enum class EdgeSource : std::uint8_t { kProgram, kCaller, kEnvironment };
-
-// The PDL mode of the edge from the step before a launch.
-struct PlannedEdge {
-  PdlMode mode = PdlMode::kAuto;  // after everything that overrides the step
-  bool insisted = false;          // the program itself gives the mode: what cannot be is an error
-  EdgeSource source = EdgeSource::kProgram;
-  bool cannot_wait = false;  // the caller says "on", and the kernel never waits: the mode is off
-  SourceLocation where;      // of the step's pdl
-};
 
 // An event that a launch records.
 struct PlannedEvent {

@@ -138,10 +138,19 @@ class Tape {
   std::uint32_t lanes() const { return lanes_; }
   // Events that launches record.
   std::uint32_t events() const { return events_; }
-  // Whether the collective with that number among leaves may start early wherever it comes right
-  // after a launch, if it is a kernel that touches nothing before its wait.
+  void set_peers(const PeerChoice& peers) { peers_ = peers; }
+  // Whether such a kernel executes the step, which is then a launch for the steps around it.
+  bool is_kernel(const TapeCollective& step) const {
+    return is_for_peers(*step.planned, step.values, peers_);
+  }
+  template <typename Planned>
+  bool is_kernel(const TapeMove<Planned>&) const {
+    return false;
+  }
+  // Whether the kernel that executes the collective with that number among leaves starts early
+  // wherever it comes right after a launch.
   bool starts_early(std::uint32_t leaf) const { return collectives_[leaf] == Start::kEarly; }
-  // In one of its executions.
+  // In one of its executions right after a launch.
   void note_start(std::uint32_t leaf, bool early) {
     if (collectives_[leaf] != Start::kFull)
       collectives_[leaf] = early ? Start::kEarly : Start::kFull;
@@ -213,6 +222,7 @@ class Tape {
   bool has_conditions_ = false;
   std::uint32_t lanes_ = 1;
   std::uint32_t events_ = 0;
+  PeerChoice peers_;
   enum class Start : std::uint8_t { kUnknown, kEarly, kFull };
   std::vector<Start> collectives_;  // by leaf
   std::vector<LaunchSite> sites_;   // by launch

@@ -125,7 +125,8 @@ class TapeUses::Builder {
     for (std::size_t slot = 0; slot < out_.symbols_.size(); ++slot) {
       if (!uses_slot(*move.planned, slot)) continue;
       Users& users = out_.symbols_[slot];
-      if (move.patched) users.is_fixed = true;
+      const bool is_judged = std::is_same_v<Planned, PlannedCollective> && decided_.collectives;
+      if (move.patched || is_judged) users.is_fixed = true;
       users.moves.push_back(Move<Planned>{&move, context()});
     }
   }
@@ -182,8 +183,12 @@ bool TapeUpdate::evaluate(const Tape& tape, TapeUses& uses, std::span<const std:
         evaluate(use, uses.contexts_[use.context], buffers);
       }
       for (const auto& any : users.moves) {
-        std::visit([&](const auto& use) { evaluate(use, uses.contexts_[use.context], buffers); },
-                   any);
+        const bool stays = std::visit(
+            [&](const auto& use) {
+              return evaluate(tape, use, uses.contexts_[use.context], buffers);
+            },
+            any);
+        if (!stays) return false;
       }
     }
   } catch (const Error&) {

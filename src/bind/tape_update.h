@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace baton::bind {
 struct DecidedByValues {
   std::vector<bool> arguments;  // by launch: by its arguments and its grid
   bool configs = false;         // by the grid or the shared memory of any launch
+  bool collectives = false;     // by the values of any collective
 };
 
 // The parts of a settled tape that depend on symbols. Refers to the tape and to its plan.
@@ -68,7 +70,8 @@ class TapeUpdate {
   // `symbols`: the new values, in the program's order. The shapes and the memory of buffers stay
   // the same. Returns false if the program must be bound anew: a count of a repeat or a while, the
   // shape of a block or an attribute depends on what changes, a grid becomes empty or ceases to be,
-  // edges were judged by what changes, or a new value is wrong.
+  // edges were judged by what changes, a kernel between peers has something or nothing to do, or a
+  // new value is wrong.
   bool evaluate(const Tape& tape, TapeUses& uses, std::span<const std::int64_t> symbols,
                 const BufferTable& buffers);
 
@@ -98,11 +101,15 @@ class TapeUpdate {
   void evaluate(const TapeUses::Arguments& use, Slots slots, const BufferTable& buffers);
   // Returns whether the tape stays as it is but for the config.
   bool evaluate(const TapeUses::Config& use, Slots slots, const BufferTable& buffers);
+  // Returns whether the same executes it as before: edges were judged for that.
   template <typename Planned>
-  void evaluate(const TapeUses::Move<Planned>& use, Slots slots, const BufferTable& buffers) {
+  bool evaluate(const Tape& tape, const TapeUses::Move<Planned>& use, Slots slots,
+                const BufferTable& buffers) {
     changes_.moves = true;
-    moves_.push_back(
-        NewMove<Planned>{use.move, bind::evaluate(*use.move->planned, slots, buffers)});
+    TapeMove<Planned> next{use.move->planned, bind::evaluate(*use.move->planned, slots, buffers)};
+    const bool stays = tape.is_kernel(next) == tape.is_kernel(*use.move);
+    moves_.push_back(NewMove<Planned>{use.move, std::move(next.values)});
+    return stays;
   }
 
   TapeChanges changes_;

@@ -14,12 +14,12 @@ namespace baton::bind {
 // One step of a run, with the edge that leads to it.
 struct RunStep {
   const PlannedStep* step = nullptr;
-  const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
-  std::uint32_t row = 0;                // of the report; whoever walks sets it
-  bool programmatic = false;            // the edge from `before`: the step may start early
-  // A collective: as a kernel of Baton's own it would have a programmatic edge from the launch
-  // right before it. Whoever executes it sets `programmatic`, and `own_kernel` if it sends one.
-  bool as_kernel_early = false;
+  // The launch right before it, or the collective there that a kernel between peers executes; null:
+  // another step, or none.
+  const PlannedStep* before = nullptr;
+  std::uint32_t row = 0;      // of the report; whoever walks sets it
+  bool programmatic = false;  // the edge from `before`: the step may start early
+  // A collective: whoever executes it sets this if it sends a kernel of Baton's own.
   bool own_kernel = false;
   // Among the steps of a walk, where steps are numbered; equal in each iteration of a while.
   std::uint64_t number = 0;
@@ -118,8 +118,8 @@ class BasicTapeWalk {
   }
 
   RunStep next(const TapeStep& step, const PlannedStep* before) {
-    if constexpr (kNumbered) return {step.step, before, 0, false, false, false, number_++};
-    return {step.step, before, 0, false, false, false, 0};
+    if constexpr (kNumbered) return {step.step, before, 0, false, false, number_++};
+    return {step.step, before, 0, false, false, 0};
   }
 
   template <typename Visit>
@@ -135,12 +135,12 @@ class BasicTapeWalk {
   template <typename Planned, typename Visit>
   void act(TapeStep& step, TapeMove<Planned>& move, Visit& visit) {
     at_ = next(step, nullptr);
-    if constexpr (std::is_same_v<Planned, PlannedCollective>) {
-      at_.as_kernel_early = last_ != nullptr && tape_.starts_early(step.step->leaf);
-    }
-    last_ = nullptr;
     if (move.patched) tape_.patch(move, slots_);
+    const bool is_kernel = tape_.is_kernel(move);
+    if (is_kernel) at_.before = last_;
+    at_.programmatic = at_.before != nullptr && tape_.starts_early(step.step->leaf);
     visit.visit(at_, move);
+    last_ = is_kernel ? step.step : nullptr;
   }
   template <typename Visit>
   void act(TapeStep&, TapeIndex& index, Visit&) {
@@ -148,7 +148,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false, false, false, number_};
+    at_ = {step.step, nullptr, 0, false, false, number_};
     const std::uint64_t count = tape_.count(loop, slots_);
     for (std::uint64_t index = 0; index < count; ++index) {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
@@ -157,7 +157,7 @@ class BasicTapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeCondition& condition, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, false, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, number_};
     at_ = here;
     if (condition.patched) tape_.patch(condition, slots_);
     std::uint64_t times = 0;
@@ -173,7 +173,7 @@ class BasicTapeWalk {
   // Nothing overlaps where branches begin and end.
   template <typename Visit>
   void act(TapeStep& step, TapeParallel& parallel, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, false, false, false, number_};
+    const RunStep here{step.step, nullptr, 0, false, false, number_};
     at_ = here;
     visit.branch(TapeFork{parallel});
     steps(parallel.steps, visit);
@@ -208,8 +208,9 @@ class BasicTapeWalk {
   Tape& tape_;
   std::vector<std::int64_t>& slots_;  // the tape's
   RunStep at_;
-  std::uint64_t number_ = 0;           // of the next step
-  const PlannedStep* last_ = nullptr;  // the step before, if it was a launch that was sent
+  std::uint64_t number_ = 0;  // of the next step
+  // The step before, if it was a launch that was sent, or a kernel between peers.
+  const PlannedStep* last_ = nullptr;
 };
 using TapeWalk = BasicTapeWalk<true>;
 

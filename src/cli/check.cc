@@ -33,6 +33,7 @@ std::string run_line(const std::filesystem::path& file, const CheckCommand& comm
     line += fmt::format(" --set {}={}", name, value);
   if (command.pdl != PdlMode::kAuto) line += fmt::format(" --pdl {}", to_string(command.pdl));
   if (command.rewrite) line += fmt::format(" --rewrite {}", to_string(*command.rewrite));
+  if (command.collectives == CollectiveExecutor::kPeer) line += " --collectives peer";
   return line;
 }
 
@@ -109,6 +110,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
   Executable executable = named.prepare(device, options);
   Bindings bindings;
   bindings.symbols = command.symbols;
+  bindings.collectives = command.collectives;
   CheckReport report = executable.check(bindings);
   show_rewrites(executable.modules(), output);
   show_check(report, executable, command.verbose, output);

@@ -217,8 +217,8 @@ void show_parts(const CheckReport& report, Output& output) {
   output.text(cli::format_sm_parts(report.parts, output.terminal()));
 }
 
-std::string_view decision_of(const EdgeReport& edge) {
-  return edge.programmatic ? "programmatic" : "full";
+std::string_view decision_of(bool programmatic) {
+  return programmatic ? "programmatic" : "full";
 }
 
 // Once for each cause: all kernels of an image mostly share it.
@@ -257,14 +257,37 @@ Style style_of(EdgeVerdict verdict) {
   return Style::kFaint;
 }
 
+// An edge of either kind, with the names of its ends.
+struct NamedEdge {
+  std::string name;
+  EdgeVerdict verdict;
+  bool programmatic;
+  std::string decision_reason, reason;
+};
+
+std::string name_of(const EdgeEnd& end) {
+  return end.launch ? std::to_string(*end.launch) : end.label;
+}
+
+std::vector<NamedEdge> named_edges(const CheckReport& report) {
+  std::vector<NamedEdge> named;
+  for (const EdgeReport& edge : report.edges) {
+    named.push_back({fmt::format("{} -> {}", edge.from, edge.to), edge.verdict, edge.programmatic,
+                     edge.decision_reason, edge.reason});
+  }
+  for (const CollectiveEdgeReport& edge : report.collective_edges) {
+    named.push_back({fmt::format("{} -> {}", name_of(edge.from), name_of(edge.to)), edge.verdict,
+                     edge.programmatic, edge.decision_reason, edge.reason});
+  }
+  return named;
+}
+
 // "16 edges: 14 proven, 2 unknown".
-std::string count_of(const std::vector<EdgeReport>& edges) {
+std::string count_of(const std::vector<NamedEdge>& edges) {
   std::string text;
   for (const EdgeVerdict verdict :
        {EdgeVerdict::kProven, EdgeVerdict::kUnsafe, EdgeVerdict::kUnknown}) {
-    const auto count = std::count_if(edges.begin(), edges.end(), [&](const EdgeReport& edge) {
-      return edge.verdict == verdict;
-    });
+    const auto count = std::ranges::count(edges, verdict, &NamedEdge::verdict);
     if (count == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, baton::to_string(verdict));
   }
@@ -272,20 +295,20 @@ std::string count_of(const std::vector<EdgeReport>& edges) {
 }
 
 // The edges that are not as one wants them, proven and used; `verbose`: all.
-void show_edges(const std::vector<EdgeReport>& edges, bool verbose, Output& output) {
+void show_edges(const std::vector<NamedEdge>& edges, bool verbose, Output& output) {
   if (edges.empty()) return;
   Table table({{"edge"}, {"verdict"}, {"decision"}, {"because"}, {"reason for the verdict"}});
   std::size_t left_out = 0;
-  for (const EdgeReport& edge : edges) {
+  for (const NamedEdge& edge : edges) {
     const bool expected = edge.verdict == EdgeVerdict::kProven && edge.programmatic;
     if (!verbose && expected) continue;
     if (!verbose && table.rows() == kMostRows) {
       ++left_out;
       continue;
     }
-    table.add({fmt::format("{} -> {}", edge.from, edge.to),
+    table.add({edge.name,
                styled(baton::to_string(edge.verdict), style_of(edge.verdict), output.colour()),
-               std::string(decision_of(edge)), edge.decision_reason, edge.reason});
+               std::string(decision_of(edge.programmatic)), edge.decision_reason, edge.reason});
   }
   output.line("\n{}", count_of(edges));
   if (table.rows() > 0) output.text(table.format(output.terminal()));
@@ -397,7 +420,8 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   show_left_out(report.launches.size() - table.rows(), output);
   if (!estimated.empty()) explain_estimates(output);
   add_edges(report.edges, output);
-  show_edges(report.edges, verbose, output);
+  add_edges(report.collective_edges, output);
+  show_edges(named_edges(report), verbose, output);
   show_room(report, output);
   show_forecasts(report.edges, verbose, output);
   show_parallels(report.parallels, output);
@@ -409,6 +433,25 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   for (const std::string& warning : report.warnings) output.warning(warning);
 }
 
+void add_edges(const std::vector<CollectiveEdgeReport>& edges, Output& output) {
+  if (edges.empty()) return;
+  const auto json_of = [](const EdgeEnd& end) {
+    return Json{
+        {"label", end.label}, {"launch", or_null(end.launch)}, {"where", end.where.to_string()}};
+  };
+  Json& json = output.result()["collective_edges"] = Json::array();
+  for (const CollectiveEdgeReport& edge : edges) {
+    json.push_back({{"from", json_of(edge.from)},
+                    {"to", json_of(edge.to)},
+                    {"verdict", baton::to_string(edge.verdict)},
+                    {"cause", baton::to_string(edge.cause)},
+                    {"reason", edge.reason},
+                    {"decision", decision_of(edge.programmatic)},
+                    {"decision_cause", baton::to_string(edge.decision)},
+                    {"decision_reason", edge.decision_reason}});
+  }
+}
+
 void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
   Json& json = output.result()["edges"] = Json::array();
   for (const EdgeReport& edge : edges) {
@@ -417,7 +460,7 @@ void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
                     {"verdict", baton::to_string(edge.verdict)},
                     {"cause", baton::to_string(edge.cause)},
                     {"reason", edge.reason},
-                    {"decision", decision_of(edge)},
+                    {"decision", decision_of(edge.programmatic)},
                     {"decision_cause", baton::to_string(edge.decision)},
                     {"decision_reason", edge.decision_reason},
                     {"room", edge.room ? json_of(*edge.room) : Json()}});

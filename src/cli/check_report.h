@@ -20,6 +20,8 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
 
 // Edges as "edges" in the JSON object, with their verdicts and what is done with them.
 void add_edges(const std::vector<EdgeReport>& edges, Output& output);
+// The same as "collective_edges", where there are any.
+void add_edges(const std::vector<CollectiveEdgeReport>& edges, Output& output);
 
 // What may make edges cheaper, also in the JSON objects of `add_edges`. `all`: not only what may
 // save most.

@@ -75,6 +75,7 @@ Json json_of(const StepReport& step) {
     json["attributes"] = tools::json_of(std::span<const LaunchAttribute>(step.attributes));
   }
   json["seconds"] = or_null(step.seconds);
+  if (step.timed_with_next) json["timed_with_next"] = true;
   json["best_seconds"] = or_null(step.best_seconds);
   json["times"] = step.times ? json_of(*step.times) : Json();
   json["bytes"] = step.bytes;
@@ -94,6 +95,7 @@ Json json_of(const ConditionReport& condition) {
 Json json_of(const CollectivesReport& by) {
   Json json = {{"executor", by.executor}};
   if (!by.reason.empty()) json["reason"] = by.reason;
+  if (!by.peer_steps.empty()) json["peer_steps"] = by.peer_steps;
   if (by.executor == "host") return json;
   if (by.executor == "nccl") {
     json["version"] = by.version;

@@ -10,6 +10,7 @@
 
 #include "baton/executable.h"
 #include "baton/schedules.h"
+#include "cli/check_report.h"
 #include "cli/commands.h"
 #include "cli/kernel_modules.h"
 #include "cli/load_progress.h"
@@ -236,6 +237,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     const std::vector<FindingReport>& found = executable.report().findings;
     const bool is_told = std::ranges::any_of(found, &FindingReport::error);
     show_collectives(executable.report(), output);
+    add_edges(executable.collective_edges(), output);
     show_steps(executable.report(), executable.edges(), output, !is_told || command.verbose);
     if (executable.report().non_finite) show_non_finite(executable.report(), output);
     if (seen) seen->fail(executable, failure, output);
@@ -246,6 +248,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   keep_trace();
   const RunReport& report = executable.report();
   show_collectives(report, output);
+  add_edges(executable.collective_edges(), output);
   show_steps(report, executable.edges(), output);
   show_traced(report, executable.modules(), tools::is_simulated(device), output);
   if (command.find_non_finite) show_non_finite(report, output);

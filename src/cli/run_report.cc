@@ -80,9 +80,10 @@ std::vector<std::string> row_of(const StepReport& step, bool in_graph) {
           launched ? format_extent(step.block) : "",
           launched && step.shared > 0 ? format_bytes(step.shared) : "",
           launched ? format_attributes(step.attributes) : "",
-          ran && step.seconds ? format_duration(*step.seconds)
-          : ran && in_graph   ? "-"
-                              : "",
+          ran && step.seconds           ? format_duration(*step.seconds)
+          : ran && in_graph             ? "-"
+          : ran && step.timed_with_next ? "with next"
+                                        : "",
           ran && step.times ? format_duration(step.times->median) : "",
           ran ? format_bytes(step.bytes) : "",
           ran && step.instructions ? format_count(*step.instructions) : ""};
@@ -152,10 +153,18 @@ void show_collectives(const RunReport& report, Output& output) {
   if (!report.collectives) return;
   const CollectivesReport& by = *report.collectives;
   output.result()["collectives"] = cli::json_of(by);
-  if (by.executor == "host") return output.line("collectives  by the host: {}", by.reason);
+  const auto show_peers = [&] {
+    if (by.peer_steps.empty()) return;
+    output.line("             by kernels between peers: {}", fmt::join(by.peer_steps, ", "));
+  };
+  if (by.executor == "host") {
+    output.line("collectives  by the host: {}", by.reason);
+    return show_peers();
+  }
   const bool is_nccl = by.executor == "nccl";
   output.line("collectives  {}", is_nccl ? fmt::format("by NCCL {} ({})", by.version, by.library)
                                          : "by kernels between peers");
+  show_peers();
   if (by.host_steps.empty()) return;
   output.line("             by the host, since {}: {}",
               is_nccl ? "NCCL does not reduce their dtype" : "these kernels lack them",

@@ -82,10 +82,13 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       footprints_(footprints),
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
-             [this](overlap::MemoryId id) { return memories_[id].counter; }),
+             [this](overlap::MemoryId id) { return memories_[id].counter; },
+             [this](overlap::MemoryId id) { return memories_[id].is_shared; }),
       branches_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
                 [this](overlap::MemoryId id) -> const std::string& { return memories_[id].name; }),
       decisions_(plan.launches),
+      collective_decisions_(plan.leaves),
+      ends_(plan.launches + plan.leaves),
       by_values_(plan.launches),
       sites_(plan.launches) {
   // Buffers of one variable are one memory, and so are buffers whose memory overlaps. Such memory
@@ -226,7 +229,7 @@ overlap::BoundLaunch EdgeJudge::bind(const bind::LaunchExecution& execution, Sit
   site.bound.reset();
   overlap::BoundLaunch bound =
       overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
-                    variables_of(execution.step.label));
+                    variables_of(&execution.step.label));
   bound.number = execution.launch.number;
   if (!share_memory(site.arguments)) {
     site.bound = bound;
@@ -236,42 +239,69 @@ overlap::BoundLaunch EdgeJudge::bind(const bind::LaunchExecution& execution, Sit
 }
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
+  const auto own = std::span(varying_).subspan(past.varying, past.arguments);
+  if (past.launch == nullptr) return {own.begin(), own.end()};
   std::vector<overlap::GivenArgument> arguments = sites_[past.launch->number].arguments;
   const std::vector<std::uint32_t>& numbers = past.launch->varying_args;
-  for (std::size_t k = 0; k < numbers.size(); ++k) {
-    arguments[numbers[k]] = varying_[past.varying + k];
-  }
+  for (std::size_t k = 0; k < numbers.size(); ++k) arguments[numbers[k]] = own[k];
   return arguments;
 }
 
-overlap::VariableNumber EdgeJudge::variables_of(const std::string& kernel) {
-  return [this, &kernel](std::string_view name, bool constant) {
-    return variable(kernel, name, constant);
+overlap::VariableNumber EdgeJudge::variables_of(const std::string* kernel) {
+  // Nothing else names variables of Baton's own kernels.
+  if (kernel == nullptr) {
+    return [this](std::string_view, bool) { return shared_memory(); };
+  }
+  return [this, kernel](std::string_view name, bool constant) {
+    return variable(*kernel, name, constant);
   };
 }
 
-void EdgeJudge::remember(const bind::LaunchExecution& execution, const Site& site, bool early) {
+overlap::MemoryId EdgeJudge::shared_memory() {
+  if (!shared_) {
+    shared_ = static_cast<overlap::MemoryId>(memories_.size());
+    MemoryFacts& facts = memories_.emplace_back();
+    facts.name = "memory that the ranks write for each other";
+    facts.is_shared = true;
+    chain_.expect_shared();
+  }
+  return *shared_;
+}
+
+void EdgeJudge::note_values(const Execution& execution) {
+  if (execution.launch != nullptr) {
+    by_values_[execution.launch->number] = true;
+  } else {
+    by_collective_values_ = true;
+  }
+}
+
+void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early) {
+  branches_.add(bound, candidate.step.label, early);
+  chain_.follow(bound, early);
   if (!early) {
     history_.clear();
     varying_.clear();
   }
-  Execution& now = history_.emplace_back();
-  now.launch = &execution.launch;
-  now.kernel = &execution.step.label;
-  now.footprint = site.footprint;
-  now.extents = {extents(execution.config.block), extents(execution.config.grid)};
+  Execution& now = history_.emplace_back(candidate.now);
   now.varying = varying_.size();
-  for (const std::uint32_t i : execution.launch.varying_args) {
-    varying_.push_back(site.arguments[i]);
+  if (now.launch == nullptr) {
+    varying_.insert(varying_.end(), candidate.arguments.begin(), candidate.arguments.end());
+  } else {
+    for (const std::uint32_t i : now.launch->varying_args) {
+      varying_.push_back(candidate.arguments[i]);
+    }
   }
+  now.arguments = varying_.size() - now.varying;
+  last_ = candidate.number;
+  last_part_ = candidate.part;
 }
 
-Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
-                         std::span<const overlap::GivenArgument> arguments) {
+Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const Candidate& candidate) {
   Verdict verdict = chain_.judge(bound);
   if (verdict.kind == EdgeVerdict::kProven) return verdict;
-  by_values_[execution.launch.number] = true;
-  for (const Execution& past : history_) by_values_[past.launch->number] = true;
+  note_values(candidate.now);
+  for (const Execution& past : history_) note_values(past);
   if (refined_ >= kMaxRefined || budget_.witness_steps == 0) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
     if (verdict.kind == EdgeVerdict::kUnsafe) {
@@ -281,50 +311,52 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecutio
     return verdict;
   }
   ++refined_;
-  const overlap::LaunchExtents own_extents = {extents(execution.config.block),
-                                              extents(execution.config.grid)};
-  overlap::refine(bound, arguments, own_extents.block, own_extents.grid);
-  overlap::ExaminedLaunch own(*bound.footprint, {arguments.begin(), arguments.end()}, own_extents,
-                              variables_of(execution.step.label), budget_);
+  const overlap::LaunchExtents& extents = candidate.now.extents;
+  const auto arguments = candidate.arguments;
+  overlap::refine(bound, arguments, extents.block, extents.grid);
+  overlap::ExaminedLaunch own(*bound.footprint, {arguments.begin(), arguments.end()}, extents,
+                              variables_of(candidate.now.kernel), budget_);
   std::map<std::uint32_t, overlap::ExaminedLaunch> earlier;  // by position
   overlap::LaunchEvidence evidence(own, [&](std::uint32_t position) -> overlap::ExaminedLaunch& {
     if (const auto known = earlier.find(position); known != earlier.end()) return known->second;
     const Execution& past = history_[position];
     return earlier
         .try_emplace(position, *past.footprint, arguments_of(past), past.extents,
-                     variables_of(*past.kernel), budget_)
+                     variables_of(past.kernel), budget_)
         .first->second;
   });
   return chain_.judge(bound, &evidence);
 }
 
-EdgeJudge::Edge& EdgeJudge::edge_to(std::uint32_t launch) {
-  const auto [entry, is_new] = edges_.try_emplace({launch, last_});
+EdgeJudge::Edge& EdgeJudge::edge_to(std::uint32_t number) {
+  const auto [entry, is_new] = edges_.try_emplace({number, last_});
   if (is_new) {
     entry->second.report.from = last_;
-    entry->second.report.to = launch;
+    entry->second.report.to = number;
   }
   return entry->second;
 }
 
-void EdgeJudge::note_unsafe(const bind::LaunchExecution& execution, const std::string& reason) {
-  if (execution.launch.edge.mode == PdlMode::kOff || unsafe_) return;
-  unsafe_ = error_at(execution.step.source->where, ErrorCode::kFault,
-                     "the edge from launch {} to launch {} is unsafe: {}; mend the kernel, or "
+void EdgeJudge::note_unsafe(const Candidate& candidate, const std::string& reason) {
+  if (candidate.edge.mode == PdlMode::kOff || unsafe_) return;
+  const auto name = [this](std::uint32_t number) {
+    return is_launch(number) ? Names::launch_name(number) : ends_[number]->label;
+  };
+  unsafe_ = error_at(candidate.step.source->where, ErrorCode::kFault,
+                     "the edge from {} to {} is unsafe: {}; mend the kernel, or "
                      "write pdl = \"off\"",
-                     last_, execution.launch.number, reason);
+                     name(last_), name(candidate.number), reason);
 }
 
-void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& verdict,
-                       const std::string& reason) {
-  Decision& decision = decisions_[execution.launch.number];
-  const bind::PlannedEdge& edge = execution.launch.edge;
+void EdgeJudge::decide(const Candidate& candidate, const Verdict& verdict,
+                       const std::string& reason, Decision& decision) {
+  const bind::PlannedEdge& edge = candidate.edge;
   const auto full = [&](EdgeDecision why) {
     if (!decision.full) decision.full = why;
   };
   const bool is_unsafe = verdict.kind == EdgeVerdict::kUnsafe;
-  if (is_unsafe) note_unsafe(execution, reason);
-  if (edge.mode != PdlMode::kOff && execution.launch.part != last_part_) {
+  if (is_unsafe) note_unsafe(candidate, reason);
+  if (edge.mode != PdlMode::kOff && candidate.part != last_part_) {
     full(EdgeDecision::kOtherPart);
     if (edge.insisted && edge.mode != PdlMode::kAuto && !refusal_) {
       refusal_ = error_at(edge.where, ErrorCode::kInvalidInput,
@@ -365,7 +397,7 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
       if (!has_pdl_) return full(EdgeDecision::kNoPdl);
       if (verdict.kind != EdgeVerdict::kProven) return full(EdgeDecision::kNotProven);
       // Nothing shows that a cooperative grid fits with the launch before it.
-      if (execution.config.cooperative()) return full(EdgeDecision::kCooperative);
+      if (candidate.cooperative) return full(EdgeDecision::kCooperative);
       decision.early = EdgeDecision::kProven;
       return;
   }
@@ -387,7 +419,7 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
     const LaunchConfig& config = execution.config;
     const overlap::Witnesses found(*bound.footprint, arguments,
                                    {extents(config.block), extents(config.grid)},
-                                   variables_of(execution.step.label), budget_.witness_steps);
+                                   variables_of(&execution.step.label), budget_.witness_steps);
     if (found.has(*access.group, *access.memory)) {
       if (forbidden_write_) continue;
       writes_weight_ = buffer->role == BufferRole::kWeight;
@@ -410,11 +442,15 @@ void EdgeJudge::set_verdict(Edge& edge, const Verdict& verdict) const {
       verdict,
       {.memory = [this](overlap::MemoryId id) { return memories_[id].name; },
        .kernel =
-           [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); }});
+           [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); },
+       .launch =
+           [this](std::uint32_t number) {
+             return is_launch(number) ? Names::launch_name(number) : ends_[number]->label;
+           }});
 }
 
-void EdgeJudge::note_empty_grid(std::uint32_t launch, EdgeCause cause) {
-  Edge& edge = edge_to(launch);
+void EdgeJudge::note_empty_grid(std::uint32_t number, EdgeCause cause) {
+  Edge& edge = edge_to(number);
   if (edge.is_judged) return;
   Verdict verdict;
   verdict.kind = EdgeVerdict::kUnknown;
@@ -426,6 +462,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   const bind::PlannedLaunch& launch = execution.launch;
   Decision& decision = decisions_[launch.number];
   decision.edge = &launch.edge;
+  ends_[launch.number] = &execution.step;
   Site& site = site_of(execution);
   overlap::BoundLaunch bound = bind(execution, site);
   if (bound.by_value) by_values_[launch.number] = true;
@@ -433,40 +470,77 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   decision.trigger_facts.triggers |= bound.footprint->triggers;
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   check_writes(execution, bound, site.arguments);
+  const LaunchConfig& config = execution.config;
+  Candidate candidate{launch.number,        execution.step, launch.edge, launch.part,
+                      config.cooperative(), site.arguments, {}};
+  candidate.now.launch = &launch;
+  candidate.now.kernel = &execution.step.label;
+  candidate.now.footprint = site.footprint;
+  candidate.now.extents = {extents(config.block), extents(config.grid)};
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
   } else if (execution.before == bind::Before::kLaunch) {
-    const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
-    Verdict verdict;
-    if (never_waits && launch.edge.mode != PdlMode::kForce) {
-      // A kernel without a wait was not made for early starts, and is not wrong.
-      verdict.kind = EdgeVerdict::kUnknown;
-      verdict.cause = EdgeCause::kNoWait;
-      verdict.own_kernel = bound.footprint;
-    } else {
-      verdict = judge(bound, execution, site.arguments);
-    }
-    Edge& edge = edge_to(launch.number);
-    if (!edge.overlaps || verdict.kind > edge.report.verdict) {
-      set_verdict(edge, verdict);
-      const auto cause = missing_wait_cause(launch.kernel.facts());
-      if (never_waits && cause) edge.report.reason += "; " + *cause;
-    }
-    edge.overlaps = true;
-    decide(execution, verdict, edge.report.reason);
-    early = decision.is_early();
+    early = judge_edge(bound, candidate, decision);
   }
-  branches_.add(bound, execution.step.label, early);
-  chain_.follow(bound, early);
-  remember(execution, site, early);
-  last_ = launch.number;
-  last_part_ = launch.part;
+  follow(bound, candidate, early);
   return early;
 }
 
-void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
+bool EdgeJudge::judge_edge(overlap::BoundLaunch& bound, const Candidate& candidate,
+                           Decision& decision) {
+  const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
+  Verdict verdict;
+  if (never_waits && candidate.edge.mode != PdlMode::kForce) {
+    // A kernel without a wait was not made for early starts, and is not wrong.
+    verdict.kind = EdgeVerdict::kUnknown;
+    verdict.cause = EdgeCause::kNoWait;
+    verdict.own_kernel = bound.footprint;
+  } else {
+    verdict = judge(bound, candidate);
+  }
+  Edge& edge = edge_to(candidate.number);
+  if (!edge.overlaps || verdict.kind > edge.report.verdict) {
+    set_verdict(edge, verdict);
+    const bind::PlannedLaunch* const launch = candidate.now.launch;
+    const auto cause =
+        launch == nullptr ? std::nullopt : missing_wait_cause(launch->kernel.facts());
+    if (never_waits && cause) edge.report.reason += "; " + *cause;
+  }
+  edge.overlaps = true;
+  decide(candidate, verdict, edge.report.reason, decision);
+  return decision.is_early();
+}
+
+bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
+  const std::uint32_t leaf = execution.step.leaf;
+  const auto number = static_cast<std::uint32_t>(decisions_.size() + leaf);
+  Decision& decision = collective_decisions_[leaf];
+  decision.edge = &execution.collective.edge;
+  ends_[number] = &execution.step;
+  const PeerLaunch launch = peer_launch(
+      execution.collective, execution.values,
+      [this](std::uint32_t buffer) { return starts_[buffer]; }, shared_memory());
+  overlap::BoundLaunch bound =
+      overlap::bind(*launch.footprint, launch.arguments, launch.extents.block, launch.extents.grid,
+                    variables_of(nullptr));
+  bound.number = number;
+  if (bound.by_value) by_collective_values_ = true;
+  Candidate candidate{
+      number, execution.step, execution.collective.edge, {}, false, launch.arguments, {}};
+  candidate.now.footprint = launch.footprint;
+  candidate.now.extents = launch.extents;
+  bool early = false;
+  // Behind an empty grid there is no launch to overlap with.
+  if (execution.before == bind::Before::kLaunch) early = judge_edge(bound, candidate, decision);
+  follow(bound, candidate, early);
+  return early;
+}
+
+void EdgeJudge::skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step,
+                     bind::Before before) {
   decisions_[launch.number].edge = &launch.edge;
+  ends_[launch.number] = &step;
   if (before == bind::Before::kLaunch || before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kEmptyGrid);
   }
@@ -476,21 +550,56 @@ void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
   last_part_ = launch.part;
 }
 
+template <typename Report>
+void EdgeJudge::report(const Edge& edge, Report& report) const {
+  const Decision& decision = decision_of(edge.report.to);
+  report.verdict = edge.report.verdict;
+  report.cause = edge.report.cause;
+  report.reason = edge.report.reason;
+  report.programmatic = edge.overlaps && decision.is_early();
+  report.decision = !edge.overlaps        ? EdgeDecision::kEmptyGrid
+                    : report.programmatic ? *decision.early
+                                          : *decision.full;
+  if (report.decision == EdgeDecision::kNotProven && report.verdict == EdgeVerdict::kProven) {
+    report.decision = EdgeDecision::kOtherEdge;
+  }
+  report.decision_reason = report.decision == EdgeDecision::kEmptyGrid
+                               ? report.reason
+                               : describe(report.decision, *decision.edge);
+}
+
 std::vector<EdgeReport> EdgeJudge::reports() const {
   std::vector<EdgeReport> result;
   for (const auto& [key, edge] : edges_) {
-    EdgeReport& report = result.emplace_back(edge.report);
-    const Decision& decision = decisions_[report.to];
-    report.programmatic = edge.overlaps && decision.is_early();
-    report.decision = !edge.overlaps        ? EdgeDecision::kEmptyGrid
-                      : report.programmatic ? *decision.early
-                                            : *decision.full;
-    if (report.decision == EdgeDecision::kNotProven && report.verdict == EdgeVerdict::kProven) {
-      report.decision = EdgeDecision::kOtherEdge;
-    }
-    report.decision_reason = report.decision == EdgeDecision::kEmptyGrid
-                                 ? report.reason
-                                 : describe(report.decision, *decision.edge);
+    if (!is_launch(key.first) || !is_launch(key.second)) continue;
+    EdgeReport& added = result.emplace_back();
+    added.from = edge.report.from;
+    added.to = edge.report.to;
+    report(edge, added);
+  }
+  return result;
+}
+
+EdgeEnd EdgeJudge::end_of(std::uint32_t number) const {
+  const bind::PlannedStep& step = *ends_[number];
+  EdgeEnd end{step.label, std::nullopt, step.source->where};
+  if (is_launch(number)) end.launch = number;
+  return end;
+}
+
+std::vector<CollectiveEdgeReport> EdgeJudge::collective_reports() const {
+  std::vector<std::pair<std::uint32_t, const Edge*>> found;  // by the leaf of the later end
+  for (const auto& [key, edge] : edges_) {
+    if (is_launch(key.first) && is_launch(key.second)) continue;
+    found.emplace_back(ends_[key.first]->leaf, &edge);
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<std::uint32_t, const Edge*>::first);
+  std::vector<CollectiveEdgeReport> result;
+  for (const auto& [leaf, edge] : found) {
+    CollectiveEdgeReport& added = result.emplace_back();
+    added.from = end_of(edge->report.from);
+    added.to = end_of(edge->report.to);
+    report(*edge, added);
   }
   return result;
 }
@@ -506,7 +615,11 @@ std::vector<bind::LaunchDecision> EdgeJudge::decisions() const {
 }
 
 bind::DecidedByValues EdgeJudge::decided_by_values() const {
-  return {by_values_, std::ranges::any_of(decisions_, &Decision::is_early)};
+  const auto is_early = [](const std::vector<Decision>& all) {
+    return std::ranges::any_of(all, &Decision::is_early);
+  };
+  return {by_values_, is_early(decisions_) || is_early(collective_decisions_),
+          by_collective_values_};
 }
 
 std::vector<TriggerFacts> EdgeJudge::trigger_facts() const {

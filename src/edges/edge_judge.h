@@ -14,6 +14,7 @@
 #include "bind/binder.h"
 #include "bind/tape_update.h"
 #include "edges/branch_judge.h"
+#include "edges/peer_launch.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
 #include "pdl/launch_evidence.h"
@@ -37,10 +38,10 @@ class EdgeJudge : public bind::LaunchObserver {
             bool has_pdl);
 
   bool launch(const bind::LaunchExecution& execution) override;
-  void skip(const bind::PlannedLaunch& launch, bind::Before before) override;
-  bool lets_next_wait() const override {
-    return has_pdl_ && !last_part_ && !chain_.has_transitive_gap();
-  }
+  void skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step,
+            bind::Before before) override;
+  // Its PTX is analysed like that of the program's kernels, with the arguments that it gets.
+  bool kernel(const bind::CollectiveExecution& execution) override;
   void other() override { chain_.cut(); }
   void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
               std::uint64_t bytes, bool writes) override {
@@ -62,6 +63,8 @@ class EdgeJudge : public bind::LaunchObserver {
 
   // Sorted by the later launch, then by the earlier one.
   std::vector<EdgeReport> reports() const;
+  // The same for edges from and to kernels between peers, by the order of the steps.
+  std::vector<CollectiveEdgeReport> collective_reports() const;
   const std::vector<ParallelReport>& parallels() const { return branches_.reports(); }
   // By launch: whether it starts early after another launch, and whether some thread of it
   // certainly waits, so that its end is the end of the launch that it started early after.
@@ -85,8 +88,8 @@ class EdgeJudge : public bind::LaunchObserver {
 
  private:
   struct Decision {
-    const bind::PlannedEdge* edge = nullptr;
-    std::optional<EdgeDecision> full;   // the first reason for full edges
+    const bind::PlannedEdge* edge = nullptr;  // null: never seen
+    std::optional<EdgeDecision> full;         // the first reason for full edges
     std::optional<EdgeDecision> early;  // the reason for an early start, where nothing forbids it
     bool waits = true;                  // in all executions
     TriggerFacts trigger_facts;
@@ -102,26 +105,36 @@ class EdgeJudge : public bind::LaunchObserver {
     std::optional<overlap::BoundLaunch> bound;
     Dim3 grid;  // of that one
   };
-  // An execution of a launch since the last full edge.
+  // An execution of a launch, or of a kernel between peers, since the last full edge.
   struct Execution {
-    const bind::PlannedLaunch* launch = nullptr;
-    const std::string* kernel = nullptr;
+    const bind::PlannedLaunch* launch = nullptr;  // null: a kernel between peers
+    const std::string* kernel = nullptr;          // null for those, too
     const overlap::Footprint* footprint = nullptr;
     overlap::LaunchExtents extents;
-    // Its first argument among `varying_`, by PlannedLaunch::varying_args.
+    // Its first argument among `varying_`: of a launch, those of PlannedLaunch::varying_args; of a
+    // kernel between peers, all.
     std::size_t varying = 0;
+    std::size_t arguments = 0;  // how many those are
+  };
+  // What is judged: an execution, with the edge that leads to it.
+  struct Candidate {
+    std::uint32_t number = 0;  // as `last_`
+    const bind::PlannedStep& step;
+    const bind::PlannedEdge& edge;
+    std::optional<std::uint32_t> part;
+    bool cooperative = false;
+    std::span<const overlap::GivenArgument> arguments;
+    Execution now;
   };
   struct MemoryFacts {
     std::string name;
     bool is_constant = false;                  // no launch writes it
     const ProgramBuffer* read_only = nullptr;  // a weight or an input; null: kernels may write it
     std::optional<overlap::MemoryId> counter = {};  // of a cache's frozen rows
+    bool is_shared = false;                         // other devices write it
   };
   // The memory that a buffer begins in.
-  struct BufferStart {
-    overlap::MemoryId memory = 0;
-    std::uint64_t offset = 0;  // in bytes
-  };
+  using BufferStart = MemoryPlace;
   struct Edge {
     EdgeReport report;
     bool is_judged = false;
@@ -131,28 +144,43 @@ class EdgeJudge : public bind::LaunchObserver {
   void set_counters(const bind::BufferTable& buffers);
   Site& site_of(const bind::LaunchExecution& execution);
   overlap::BoundLaunch bind(const bind::LaunchExecution& execution, Site& site);
-  overlap::Verdict judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
-                         std::span<const overlap::GivenArgument> arguments);
+  overlap::Verdict judge(overlap::BoundLaunch& bound, const Candidate& candidate);
+  // Judges the edge that leads to it, and decides. Returns whether it starts early.
+  bool judge_edge(overlap::BoundLaunch& bound, const Candidate& candidate, Decision& decision);
+  // The same again for what follows it.
+  void follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early);
+  // Its values were looked at.
+  void note_values(const Execution& execution);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
-  // The variables of the kernel's module; refers to the name.
-  overlap::VariableNumber variables_of(const std::string& kernel);
+  // The variables of the kernel's module; refers to the name. Null: of a kernel between peers.
+  overlap::VariableNumber variables_of(const std::string* kernel);
   overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
-  void remember(const bind::LaunchExecution& execution, const Site& site, bool early);
   // The number of a variable of the kernel's module: `fresh` where it has none yet.
   overlap::MemoryId variable_id(const std::string& kernel, const std::string& name,
                                 overlap::MemoryId fresh);
   overlap::MemoryId variable(const std::string& kernel, std::string_view name, bool constant);
-  Edge& edge_to(std::uint32_t launch);
+  // The memory that the ranks write for each other.
+  overlap::MemoryId shared_memory();
+  Edge& edge_to(std::uint32_t number);
+  bool is_launch(std::uint32_t number) const { return number < decisions_.size(); }
+  const Decision& decision_of(std::uint32_t number) const {
+    return is_launch(number) ? decisions_[number]
+                             : collective_decisions_[number - decisions_.size()];
+  }
+  EdgeEnd end_of(std::uint32_t number) const;
+  // Fills in the part of a report that all edges have, with the decision.
+  template <typename Report>
+  void report(const Edge& edge, Report& report) const;
   void set_verdict(Edge& edge, const overlap::Verdict& verdict) const;
   // The edge to a launch that follows, or is, one with an empty grid.
-  void note_empty_grid(std::uint32_t launch, EdgeCause cause);
+  void note_empty_grid(std::uint32_t number, EdgeCause cause);
   // Whether it may start early, with the reason; the same for an error that the program gets.
-  void decide(const bind::LaunchExecution& execution, const overlap::Verdict& verdict,
-              const std::string& reason);
+  void decide(const Candidate& candidate, const overlap::Verdict& verdict,
+              const std::string& reason, Decision& decision);
   // Looks for writes of weights and inputs.
   void check_writes(const bind::LaunchExecution& execution, const overlap::BoundLaunch& bound,
                     std::span<const overlap::GivenArgument> arguments);
-  void note_unsafe(const bind::LaunchExecution& execution, const std::string& reason);
+  void note_unsafe(const Candidate& candidate, const std::string& reason);
 
   const bind::BufferTable& buffers_;
   load::Footprints& footprints_;
@@ -163,15 +191,21 @@ class EdgeJudge : public bind::LaunchObserver {
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   overlap::LaunchChain chain_;
   BranchJudge branches_;
-  std::vector<Decision> decisions_;  // by launch
-  std::vector<bool> by_values_;      // by launch: its values were looked at
-  std::vector<Site> sites_;          // by launch
+  std::vector<Decision> decisions_;             // by launch
+  std::vector<Decision> collective_decisions_;  // by leaf
+  std::vector<const bind::PlannedStep*> ends_;  // by number, as `last_`
+  std::vector<bool> by_values_;                 // by launch: its values were looked at
+  bool by_collective_values_ = false;           // the same of any kernel between peers
+  std::optional<overlap::MemoryId> shared_;     // set where there is such a kernel
+  std::vector<Site> sites_;                     // by launch
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
   std::vector<Execution> history_;                                 // since the last full edge
   std::vector<overlap::GivenArgument> varying_;                    // of these
-  std::uint32_t last_ = 0;                                         // launch
-  std::optional<std::uint32_t> last_part_;                         // of the SMs, of that launch
-  std::uint32_t refined_ = 0;                                      // launches
+  // The number of the last launch. A collective that a kernel executes has the number of its leaf
+  // behind those of all launches.
+  std::uint32_t last_ = 0;
+  std::optional<std::uint32_t> last_part_;  // of the SMs, of that launch
+  std::uint32_t refined_ = 0;               // launches
   // A second or two of search, for all launches.
   overlap::EvidenceBudget budget_{.witness_steps = std::uint64_t{1} << 25};
   std::optional<Error> refusal_, unsafe_, forbidden_write_;

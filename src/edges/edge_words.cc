@@ -44,6 +44,10 @@ std::string source_of(const bind::PlannedEdge& edge) {
 
 }  // namespace
 
+std::string Names::launch_name(std::uint32_t number) {
+  return fmt::format("launch {}", number);
+}
+
 std::string describe(const overlap::Verdict& verdict, const Names& names) {
   const auto own_kernel = [&] { return names.kernel(*verdict.own_kernel); };
   const auto what = [&] { return verdict.memory ? names.memory(*verdict.memory) : "memory"; };
@@ -53,12 +57,13 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
   };
   const auto other = [&] {
     if (verdict.other == nullptr) {
-      return fmt::format("{} (launch {}) may touch anything: {}",
-                         names.kernel(*verdict.other_kernel), verdict.other_number,
+      return fmt::format("{} ({}) may touch anything: {}", names.kernel(*verdict.other_kernel),
+                         names.launch(verdict.other_number),
                          overlap::describe(*verdict.other_kernel->unseen));
     }
-    return fmt::format("{} (launch {}) {} it at {}", names.kernel(*verdict.other_kernel),
-                       verdict.other_number, verb(*verdict.other), verdict.other->where);
+    return fmt::format("{} ({}) {} it at {}", names.kernel(*verdict.other_kernel),
+                       names.launch(verdict.other_number), verb(*verdict.other),
+                       verdict.other->where);
   };
   switch (verdict.cause) {
     case EdgeCause::kHolds:
@@ -119,16 +124,21 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
         return fmt::format("{}, before it has waited, while {}", own(), other());
       }
       return fmt::format(
-          "{}, before it has waited, while {} (launch {}) {} memory at {}, and that memory is "
+          "{}, before it has waited, while {} ({}) {} memory at {}, and that memory is "
           "not known: {}",
-          own(), names.kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
-          verdict.other->where, overlap::describe(verdict.why));
+          own(), names.kernel(*verdict.other_kernel), names.launch(verdict.other_number),
+          verb(*verdict.other), verdict.other->where, overlap::describe(verdict.why));
     case EdgeCause::kNonCoherent:
       return fmt::format("{} by a non-coherent load, which the wait does not order, while {}{}",
                          own(), other(),
                          verdict.own->constant ? ""
                                                : "; take __restrict__ off it, or load it with "
                                                  "baton::device::pdl_load");
+    case EdgeCause::kOtherDevice:
+      return fmt::format("{}, {}, and other devices write that at any time", own(),
+                         verdict.own->order == overlap::Order::kAfter
+                             ? "by a non-coherent load, which no wait orders"
+                             : "before it has waited");
     case EdgeCause::kNotRefined:
       return fmt::format(
           "{}, before it has waited, while {}; whether a thread comes there was not checked: the "

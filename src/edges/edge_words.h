@@ -15,6 +15,10 @@ namespace baton::edges {
 struct Names {
   std::function<std::string(overlap::MemoryId)> memory;
   std::function<std::string(const overlap::Footprint&)> kernel;
+  // A launch by its number: "launch 3".
+  std::function<std::string(std::uint32_t)> launch = launch_name;
+
+  static std::string launch_name(std::uint32_t number);
 };
 
 // The reason for a verdict.

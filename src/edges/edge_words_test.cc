@@ -98,6 +98,13 @@ TEST_F(EdgeWords, SentencesNameBothAccesses) {
             "k.cu:31");
   EXPECT_EQ(sentence(EdgeCause::kUnseen),
             "not all of late can be seen: a recursive call is at k.cu:3");
+  EXPECT_EQ(sentence(EdgeCause::kOtherDevice),
+            "late reads y at k.cu:12, by a non-coherent load, which no wait orders, and other "
+            "devices write that at any time");
+  own_.order = overlap::Order::kBefore;
+  EXPECT_EQ(sentence(EdgeCause::kOtherDevice),
+            "late reads y at k.cu:12, before it has waited, and other devices write that at any "
+            "time");
   EXPECT_THAT(sentence(EdgeCause::kUnknownEarly), HasSubstr("its address is loaded from memory"));
   EXPECT_THAT(sentence(EdgeCause::kTransitiveGap), HasSubstr("middle between never waits"));
   middle_.waits = Footprint::Waits::kSometimes;

@@ -254,7 +254,10 @@ class EvenPlacement {
       if (!text.empty()) text += "; ";
       text += outcome(edge);
     }
-    return text.empty() ? "it does not start early" : text;
+    if (!text.empty()) return text;
+    return decisions_[report.number].early
+               ? "it starts early behind a kernel between peers, whose blocks are not counted"
+               : "it does not start early";
   }
 
   std::string outcome(const EdgeReport& edge) {

@@ -16,7 +16,7 @@ namespace baton::edges {
 
 // Rules of the analysis. To be raised when a verdict about the same program may become another one:
 // kept verdicts of other rules are not used.
-inline constexpr std::uint32_t kJudgementRules = 3;
+inline constexpr std::uint32_t kJudgementRules = 4;
 
 struct JudgedLaunch {
   bool early = false, waits = false;  // as in bind::LaunchDecision
@@ -71,9 +71,9 @@ class KnownJudge : public bind::LaunchObserver {
   bool launch(const bind::LaunchExecution& execution) override {
     return known_.launches[execution.launch.number].early;
   }
-  void skip(const bind::PlannedLaunch&, bind::Before) override {}
-  // A judgement does not say.
-  bool lets_next_wait() const override { return false; }
+  void skip(const bind::PlannedLaunch&, const bind::PlannedStep&, bind::Before) override {}
+  // A judgement does not know kernels between peers.
+  bool kernel(const bind::CollectiveExecution&) override { return false; }
   void other() override {}
   void access(const bind::PlannedStep&, std::uint32_t, std::uint64_t, std::uint64_t,
               bool) override {}

@@ -71,9 +71,22 @@ struct PeerOffer {
   std::uint64_t address = 0;
   CUcontext context = nullptr;  // for ranks of this process
   CUdevice device = 0;
+  CUuuid uuid = {};
   std::int32_t has_handle = 0;
   CUipcMemHandle handle = {};  // for ranks of other processes
 };
+
+namespace {
+
+// Why a rank cannot access the memory of another one; empty: it can.
+using Obstacle = std::array<char, 256>;
+
+bool is_one_device(const PeerOffer& a, const PeerOffer& b) {
+  return std::strcmp(a.machine, b.machine) == 0 &&
+         std::memcmp(a.uuid.bytes, b.uuid.bytes, sizeof(a.uuid.bytes)) == 0;
+}
+
+}  // namespace
 
 struct PeerRank::Connections {
   explicit Connections(const Device& on) : device(on) {}
@@ -143,7 +156,9 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->memory_->fill(0, 4, (rank->memory_->bytes() - kSlotsOffset) / 4, kSlotsOffset, stream);
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
-  rank->connect();
+  if (const std::string obstacle = rank->connect(); !obstacle.empty()) {
+    throw error(ErrorCode::kUnsupported, "{}; take --collectives nccl or host", obstacle);
+  }
   const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
   rank->module_ = Module::load(
       device, Image::from_static(ptx.empty() ? kernels_ptx(has_pdl) : ptx, "<all-reduces>"));
@@ -168,6 +183,7 @@ PeerOffer PeerRank::own_offer() const {
   own.address = memory_->address();
   own.context = device_.native_context();
   own.device = device_.native();
+  BATON_DRIVER_CALL(driver, cuDeviceGetUuid, &own.uuid, own.device);
   if (!world_.is_of_threads() && driver.simulator == nullptr) {
     own.has_handle = driver.cuIpcGetMemHandle(&own.handle, own.address) == CUDA_SUCCESS ? 1 : 0;
   }
@@ -216,28 +232,50 @@ std::string PeerRank::open(const PeerOffer& own, const PeerOffer& offer, std::ui
   return {};
 }
 
-// Makes the memory of all ranks accessible here.
-void PeerRank::connect() {
+std::string PeerRank::connect() {
   const ContextGuard guard(device_);
   const PeerOffer own = own_offer();
   std::vector<PeerOffer> offers(world_.ranks());
   world::all_gather(*world_.communicator(), {"offers of peers", "the choice of collectives"},
                     sizeof(PeerOffer), reinterpret_cast<const char*>(&own),
                     reinterpret_cast<char*>(offers.data()));
+  Obstacle own_obstacle = {};
   for (std::uint32_t rank = 0; rank < world_.ranks(); ++rank) {
     std::uint64_t* const address = &arguments_->memory[rank];
     *address = own.address;
     if (rank == world_.rank()) continue;
     const std::string obstacle =
         world_.is_of_threads() ? share(offers[rank], address) : open(own, offers[rank], address);
-    if (obstacle.empty()) continue;
-    throw error(ErrorCode::kUnsupported,
-                "rank {} cannot access the memory of rank {}: {}; take --collectives nccl or host",
-                world_.rank(), rank, obstacle);
+    if (obstacle.empty() || own_obstacle[0] != '\0') continue;
+    const std::string text = fmt::format("rank {} cannot access the memory of rank {}: {}",
+                                         world_.rank(), rank, obstacle);
+    text.copy(own_obstacle.data(), own_obstacle.size() - 1);
+  }
+  for (std::size_t rank = 1; rank < offers.size(); ++rank) {
+    for (std::size_t other = 0; other < rank; ++other) {
+      shares_device_ |= is_one_device(offers[rank], offers[other]);
+    }
   }
   arguments_->rank = static_cast<int>(world_.rank());
   arguments_->ranks = static_cast<int>(world_.ranks());
   arguments_->stop = reinterpret_cast<DeviceAddress>(stop_.data());
+  std::vector<Obstacle> obstacles(world_.ranks());
+  world::all_gather(*world_.communicator(), {"obstacles of peers", "the choice of collectives"},
+                    sizeof(Obstacle), own_obstacle.data(), obstacles.front().data());
+  for (const Obstacle& each : obstacles) {
+    if (each[0] != '\0') return each.data();
+  }
+  return {};
+}
+
+bool PeerRank::can_connect(const Device& device, const World& world) {
+  if (world.ranks() > kMostRanks) return false;
+  PeerRank rank(device, world);
+  const bool can = rank.connect().empty();
+  // No memory is freed that another process has opened.
+  rank.connections_.reset();
+  world.meet("the search for peers");
+  return can;
 }
 
 LaunchPlan& PeerRank::plan_of(DType dtype, bool early) {

@@ -56,7 +56,12 @@ class PeerRank {
   PeerRank(const PeerRank&) = delete;
   PeerRank& operator=(const PeerRank&) = delete;
 
+  // Whether `make` would succeed on all ranks. Called by all of them, like `make`.
+  static bool can_connect(const Device& device, const World& world);
+
   static bool takes(DType dtype);
+  // Whether two ranks have one device.
+  bool shares_device() const { return shares_device_; }
   Shots shots_of(const AllReduce& step) const;
 
   // `early`: right behind a launch on the stream. The kernel then starts before that is done, and
@@ -70,7 +75,9 @@ class PeerRank {
  private:
   struct Connections;
   PeerRank(const Device& device, const World& world);
-  void connect();
+  // Makes the memory of all ranks accessible here. Returns why some rank cannot access that of
+  // another one: the same on all ranks. Empty: all can.
+  std::string connect();
   PeerOffer own_offer() const;
   std::string share(const PeerOffer& offer, std::uint64_t* address);
   std::string open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address);
@@ -82,7 +89,8 @@ class PeerRank {
   const Device device_;
   const World world_;
   const int unwinding_ = std::uncaught_exceptions();
-  bool is_connected_ = false;             // from then on others may wait for it
+  bool is_connected_ = false;  // from then on others may wait for it
+  bool shares_device_ = false;
   std::shared_ptr<const Memory> memory_;  // that the others write
   PinnedBuffer<std::uint32_t> stop_;
   std::unique_ptr<Connections> connections_;

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -18,6 +19,7 @@
 #include "baton/schedule.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "peer/kernel_parameters.h"
 #include "peer/kernels.h"
 #include "peer/peer_memory.h"
 #include "world/reduce.h"
@@ -135,6 +137,36 @@ std::string text_of(const Case& c) {
   return fmt::format("{} ranks, {}, {}, {} shots, {} elements at {}{}", c.ranks, to_string(c.dtype),
                      static_cast<int>(c.op), static_cast<int>(c.shots), c.count, c.offset,
                      c.is_in_place ? ", in place" : "");
+}
+
+// The analysis of edges goes by the table. It does not see the names of parameters.
+TEST(PeerRank, TheTableOfParametersIsThatOfTheKernels) {
+  for (const bool waits : {false, true}) {
+    const ImageFacts facts = read_facts(Image::from_static(kernels_ptx(waits), "kernels"));
+    for (const KernelSuffix& suffix : kKernelSuffixes) {
+      const std::string name = "baton_all_reduce_" + std::string(suffix.text);
+      const auto kernel = std::ranges::find(facts.kernels, name, &KernelFacts::name);
+      ASSERT_NE(kernel, facts.kernels.end()) << name;
+      const std::vector<ParamFacts>& params = kernel->params.value();
+      ASSERT_EQ(params.size(), std::size(kAllReduceParameters)) << name;
+      for (std::size_t k = 0; k < params.size(); ++k) {
+        EXPECT_EQ(params[k].size, kAllReduceParameters[k].bytes) << name << ' ' << k;
+      }
+    }
+  }
+}
+
+TEST(PeerRank, SaysBeforeWhetherItCanConnect) {
+  const auto failures = world::on_ranks(2, [](const World& world) {
+    EXPECT_TRUE(PeerRank::can_connect(device_of(world.rank()), world));
+    EXPECT_FALSE(PeerRank::make(device_of(world.rank()), world)->shares_device());
+  });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
+  for (const auto& failure : world::on_ranks(2, [](const World& world) {
+         EXPECT_TRUE(PeerRank::make(device_of(0), world)->shares_device());
+       })) {
+    EXPECT_FALSE(failure) << failure->message();
+  }
 }
 
 TEST(PeerRank, ReducesAsTheHostDoes) {

@@ -174,22 +174,29 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
 }
 
 void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
-                         std::shared_ptr<peer::PeerRank> peer, std::string why_host) {
+                         std::shared_ptr<peer::PeerRank> peer, bool by_peers, bool by_nccl,
+                         std::string why_host) {
   peer_ = std::move(peer);
+  peers_by_default_ = by_peers;
+  nccl_by_default_ = by_nccl;
   if (!nccl.empty()) nccl_.emplace(std::move(nccl));
   why_host_ = std::move(why_host);
   has_chosen_ = true;
 }
 
 bool Collectives::joins(const bind::TapeCollective& step) const {
-  return bind::is_message(step.planned->kind) && nccl_->takes(*step.planned, step.values);
+  return bind::is_message(step.planned->kind) && takes_nccl(step);
 }
 
-// All ranks of the world take part.
+bool Collectives::takes_nccl(const bind::TapeCollective& step) const {
+  const std::optional<CollectiveExecutor>& by = step.planned->by;
+  const bool is_chosen = by ? *by == CollectiveExecutor::kNccl : nccl_by_default_;
+  return nccl_ && is_chosen && nccl_->takes(*step.planned, step.values);
+}
+
 bool Collectives::by_kernel(const bind::TapeCollective& step) const {
-  return peer_ != nullptr && step.planned->kind == CollectiveKind::kAllReduce &&
-         peer::PeerRank::takes(step.planned->dtype) &&
-         static_cast<std::uint32_t>(step.values.ranks) == world_.ranks();
+  return peer_ != nullptr &&
+         bind::is_for_peers(*step.planned, step.values, {world_.ranks(), peers_by_default_});
 }
 
 void Collectives::enqueue(const bind::RunStep& at, const bind::TapeCollective& step,
@@ -222,7 +229,7 @@ void Collectives::exchange(const bind::PlannedStep& at, const bind::TapeCollecti
                 "program outside of the capture",
                 at.label, by_nccl() ? "NCCL" : "the host");
   }
-  if (nccl_ && nccl_->takes(planned, step.values)) {
+  if (takes_nccl(step)) {
     return nccl_->add({.stream = &stream}, step, buffers);
   }
   Exchange& exchange = enqueued(exchange_of(at, step));
@@ -263,12 +270,15 @@ void Collectives::add_exchange(TapeGraph& graph, const bind::PlannedStep& at,
   const DeviceAddress from = buffers[planned.from].address() + step.values.from;
   const DeviceAddress to = buffers[planned.to].address() + step.values.to;
   if (graph.in_condition()) {
+    const bool has_peers =
+        planned.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(planned.dtype);
     throw error_at(at.source->where, ErrorCode::kUnsupported,
                    "{} is exchanged by {}, which the if and while of a graph do not take; use the "
-                   "stream executor",
-                   at.label, by_nccl() ? "NCCL" : "host functions");
+                   "stream executor{}",
+                   at.label, takes_nccl(step) ? "NCCL" : "host functions",
+                   has_peers ? ", or kernels between peers (--collectives peer)" : "");
   }
-  if (nccl_ && nccl_->takes(planned, step.values)) {
+  if (takes_nccl(step)) {
     return nccl_->add({.graph = &graph}, step, buffers);
   }
   flush(graph);

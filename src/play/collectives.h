@@ -34,10 +34,12 @@ class Collectives {
 
   const World& world() const { return world_; }
 
-  // Once, before the first step. `nccl`: as NcclSteps takes it. None of both: the host. `why_host`:
-  // why there is no NCCL, for messages.
+  // Once, before the first step. `nccl`: as NcclSteps takes it. None of both: the host. `by_peers`,
+  // `by_nccl`: they execute the steps that do not say what does, peers first. `why_host`: why there
+  // is no NCCL, for messages.
   void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
-              std::shared_ptr<peer::PeerRank> peer, std::string why_host);
+              std::shared_ptr<peer::PeerRank> peer, bool by_peers, bool by_nccl,
+              std::string why_host);
   // Before the first step of a program in which something else than peers executes an all_reduce
   // with an epilogue.
   void take_epilogues(std::shared_ptr<peer::EpilogueKernels> kernels) {
@@ -45,10 +47,19 @@ class Collectives {
   }
   bool has_epilogues() const { return epilogues_ != nullptr; }
   bool by_peers() const { return peer_ != nullptr; }
+  // The ranks whose all-reduces are launches for the steps around them; 0: there are none. Ranks
+  // that share a device have none: what starts early behind the kernel of one rank could take the
+  // room that the kernel of another rank needs, for which the first one waits.
+  bind::PeerChoice peers() const {
+    const bool has_them = peer_ != nullptr && !peer_->shares_device();
+    return {has_them ? world_.ranks() : 0, peers_by_default_};
+  }
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
   // Whether kernels wait for other ranks.
   bool waits_on_device() const { return nccl_ || peer_ != nullptr; }
+  // Whether NCCL executes a step that no kernel between peers executes.
+  bool takes_nccl(const bind::TapeCollective& step) const;
   // Throws what NCCL found wrong since.
   void check() const {
     if (nccl_) nccl_->check();
@@ -107,6 +118,7 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::shared_ptr<peer::PeerRank> peer_;
+  bool peers_by_default_ = false, nccl_by_default_ = false;
   std::shared_ptr<peer::EpilogueKernels> epilogues_;
   std::string why_host_;
   // By step, the largest last.
@@ -115,13 +127,10 @@ class Collectives {
   std::list<std::shared_ptr<Exchange>> enqueued_;
 };
 
-// Notes how a step is executed: the edge of a collective from the launch before it depends on that.
-// Called for each step before it is sent.
+// Notes how a step is executed. Called for each step before it is sent.
 inline void note_execution(bind::RunStep& at, const bind::TapeCollective& step,
                            const Collectives& collectives) {
-  const bool is_kernel = collectives.by_kernel(step);
-  at.programmatic = at.as_kernel_early && is_kernel;
-  at.own_kernel = is_kernel || !step.planned->epilogue.is_none();
+  at.own_kernel = collectives.by_kernel(step) || !step.planned->epilogue.is_none();
 }
 template <typename Action>
 void note_execution(bind::RunStep&, const Action&, const Collectives&) {}

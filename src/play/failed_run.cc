@@ -13,9 +13,15 @@ std::uint32_t launch_number(const bind::PlannedStep& step) {
   return std::get<bind::PlannedLaunch>(step.action).number;
 }
 
+// "3", or the label of a collective that a kernel executes.
+std::string end_text(const bind::PlannedStep& step) {
+  if (!std::holds_alternative<bind::PlannedLaunch>(step.action)) return step.label;
+  return std::to_string(launch_number(step));
+}
+
 std::string edge_text(const bind::RunStep& at) {
   if (at.before == nullptr) return "to " + at.step->label;
-  return fmt::format("{} -> {}", launch_number(*at.before), launch_number(*at.step));
+  return fmt::format("{} -> {}", end_text(*at.before), end_text(*at.step));
 }
 
 // "matvec (launch 3, layer = 2), at decode.toml:40:1".

@@ -37,10 +37,13 @@ void note_step(trace::LaunchRecords& records, const bind::RunStep& at,
   trace::NotedStep step;
   step.number = at.number;
   step.launch = launch.site->launch->number;
-  if (at.before != nullptr) {
-    step.after = std::get<bind::PlannedLaunch>(at.before->action).number;
+  // The timeline has no place for a kernel between peers, and so no edge from one.
+  const auto* const before =
+      at.before == nullptr ? nullptr : std::get_if<bind::PlannedLaunch>(&at.before->action);
+  if (before != nullptr) {
+    step.after = before->number;
+    step.early = at.programmatic;
   }
-  step.early = at.programmatic;
   step.kernel = facts.name;
   step.grid = extent_of(config.grid);
   step.block = extent_of(config.block);

@@ -65,6 +65,7 @@ class RunLog {
   }
   void all_done() { open_.assign(open_.size(), 0); }
   void timed(std::uint32_t row, double seconds);
+  void timed_with_next(std::uint32_t row) { report_.steps[row].timed_with_next = true; }
   void counted(std::uint32_t row, const driver::Counters& counters);
   void graph(const GraphReport& graph) { report_.graph = graph; }
   void end_run(double seconds);

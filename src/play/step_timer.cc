@@ -1,5 +1,7 @@
 #include "play/step_timer.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -83,6 +85,16 @@ void StepTimer::note_counted(const PlayContext& context, const Group& group) {
   }
 }
 
+// That launches in a chain have one time, the reader of a report knows. A kernel between peers
+// among them would pass for as slow as they are.
+void StepTimer::note_shared_time(const PlayContext& context, const Group& group) {
+  const auto is_kernel = [](const bind::RunStep& at) { return at.own_kernel; };
+  if (group.size() < 2 || std::ranges::none_of(group, is_kernel)) return;
+  for (const bind::RunStep& at : std::span(group).first(group.size() - 1)) {
+    context.log.timed_with_next(at.row);
+  }
+}
+
 StepTimer::Group StepTimer::take_group() {
   Group group;
   if (!empty_.empty()) {
@@ -106,6 +118,7 @@ void StepTimer::harvest(const PlayContext& context) {
   Mark& mark = marks_.front();
   context.watch.wait([&] { return mark.event.done(); });
   if (context.time_steps && !mark.group.empty()) {
+    note_shared_time(context, mark.group);
     context.log.timed(mark.group.back().row, elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
   }
   if (counts(context)) note_counted(context, mark.group);

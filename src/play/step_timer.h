@@ -76,6 +76,7 @@ class StepTimer {
   static std::size_t streams(const PlayContext& context);
   static const Stream& stream(const PlayContext& context, std::size_t number);
   bool counts(const PlayContext& context) const;
+  static void note_shared_time(const PlayContext& context, const Group& group);
   void note_counted(const PlayContext& context, const Group& group);
 
   Device device_;

@@ -34,4 +34,25 @@ void for_each_launch(Steps& steps, Visit&& visit) {
   }
 }
 
+// The same for each collective, in the order of their numbers.
+template <typename Steps, typename Visit>
+void for_each_collective(Steps& steps, Visit&& visit) {
+  for (auto& step : steps) {
+    std::visit(
+        [&](auto& action) {
+          using Action = std::remove_const_t<std::remove_reference_t<decltype(action)>>;
+          if constexpr (std::is_same_v<Action, CollectiveStep>) {
+            visit(action);
+          } else if constexpr (std::is_same_v<Action, ParallelStep>) {
+            for (auto& branch : action.branches) for_each_collective(branch, visit);
+          } else if constexpr (!std::is_same_v<Action, CopyStep> &&
+                               !std::is_same_v<Action, FillStep> &&
+                               !std::is_same_v<Action, LaunchStep>) {
+            for_each_collective(action.steps, visit);
+          }
+        },
+        step.action);
+  }
+}
+
 }  // namespace baton

@@ -45,6 +45,16 @@ void make_full(ProgramDefinition& program, const std::vector<std::uint32_t>& lau
   }
 }
 
+void set_executor(ProgramDefinition& program, std::uint32_t number, CollectiveExecutor by) {
+  std::uint32_t count = 0;
+  for_each_collective(program.steps, [&](CollectiveStep& step) {
+    if (count++ == number && !step.by) step.by = by;
+  });
+  if (number < count) return;
+  throw error(ErrorCode::kNotFound, "the choices name collective {}, the program has {}", number,
+              count);
+}
+
 }  // namespace
 
 std::string to_text(const TuneChoices& choices) {
@@ -59,6 +69,9 @@ std::string to_text(const TuneChoices& choices) {
   }
   for (const std::uint32_t launch : choices.full_edges) {
     add(fmt::format("full edge to launch {}", launch));
+  }
+  for (const auto& [number, by] : choices.collectives) {
+    add(fmt::format("collective {} by {}", number, to_string(by)));
   }
   return text.empty() ? "untuned" : text;
 }
@@ -76,6 +89,7 @@ Program with_choices(const Program& program, const TuneChoices& choices) {
     if (!kernel.launch.placement) kernel.launch.placement = BlockPlacement::kEven;
   }
   make_full(changed, choices.full_edges);
+  for (const auto& [number, by] : choices.collectives) set_executor(changed, number, by);
   return Program(std::move(changed));
 }
 

@@ -38,6 +38,14 @@ std::function<void()> progress_tick(const RunOptions& options, const RunProgress
   };
 }
 
+void log_edges(const std::vector<CollectiveEdgeReport>& edges) {
+  for (const CollectiveEdgeReport& edge : edges) {
+    log(LogLevel::kInfo, "edge {} -> {} is {}: {}; it is {}: {}", edge.from.label, edge.to.label,
+        to_string(edge.verdict), edge.reason, edge.programmatic ? "programmatic" : "full",
+        edge.decision_reason);
+  }
+}
+
 void log_edges(const std::vector<EdgeReport>& edges) {
   for (const EdgeReport& edge : edges) {
     log(LogLevel::kInfo, "edge {} -> {} is {}: {}; it is {}: {}", edge.from, edge.to,
@@ -86,6 +94,7 @@ void BoundProgram::require_bound(std::string_view call) const {
 
 ResolvedProgram BoundProgram::accept(ResolvedProgram resolved) const {
   log_edges(resolved.edges);
+  log_edges(resolved.collective_edges);
   // The simulated GPU finds each write of a weight when it happens, with its thread.
   const bool is_found = resolved.writes_weight && state_->device.driver().simulator != nullptr;
   if (resolved.forbidden_write && !is_found) throw std::move(*resolved.forbidden_write);
@@ -137,6 +146,7 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
   tape_ = std::move(tape);
   symbols_ = std::move(symbols);
   edges_ = std::move(resolved.edges);
+  collective_edges_ = std::move(resolved.collective_edges);
   warnings_ = std::move(resolved.warnings);
   written_ = std::move(resolved.bound.written);
   steps_ = resolved.bound.steps;
@@ -176,7 +186,7 @@ void BoundProgram::bind_rank(Bindings given) {
     }
     next = std::move(same);
   }
-  ResolvedProgram resolved = accept(state_->resolve(values));
+  ResolvedProgram resolved = accept(state_->resolve(values, collectives_->peers()));
   if (!bound()) next = memory_.read(given, values.buffers);
 
   std::optional<ResolvedProgram> setup;
@@ -317,7 +327,7 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   std::vector<BoundSymbol> symbols = symbols_;
   rename(symbols);
   ProgramValues all = values_with(std::move(symbols));
-  ResolvedProgram resolved = accept(state_->resolve(all));
+  ResolvedProgram resolved = accept(state_->resolve(all, collectives_->peers()));
   take(std::move(resolved), std::move(all.symbols));
 }
 
@@ -364,7 +374,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   }
   ProgramValues values = values_with(symbols_);
   values.buffers[index].given = array.address;
-  ResolvedProgram resolved = accept(state_->resolve(values));
+  ResolvedProgram resolved = accept(state_->resolve(values, collectives_->peers()));
   tape_.reset();
   memory_.adopt(index, array.address);
   memory_.freeze(false);
@@ -479,8 +489,9 @@ void BoundProgram::run_rank(const RunOptions& options) {
   for (const std::string& name : options.results) buffer(name);
   outputs.clear();
   stopped_.reset();
-  const bool overlaps =
-      tape_->lanes() > 1 || std::ranges::any_of(edges_, &EdgeReport::programmatic);
+  const bool overlaps = tape_->lanes() > 1 ||
+                        std::ranges::any_of(edges_, &EdgeReport::programmatic) ||
+                        std::ranges::any_of(collective_edges_, &CollectiveEdgeReport::programmatic);
   SimulatedRun simulated(state_->device, options, overlaps, state_->kernels.is_instrumented(),
                          report);
   try {

@@ -55,6 +55,7 @@ class BoundProgram {
   Array contents(std::string_view buffer) const;
   const std::vector<BoundSymbol>& symbols() const { return symbols_; }
   const std::vector<EdgeReport>& edges() const { return edges_; }
+  const std::vector<CollectiveEdgeReport>& collective_edges() const { return collective_edges_; }
 
  private:
   // Decides the world of a binding, and notes it there.
@@ -120,6 +121,7 @@ class BoundProgram {
   std::vector<BoundSymbol> symbols_;
   std::vector<std::int64_t> next_symbols_;  // of a `set` that goes on
   std::vector<EdgeReport> edges_;
+  std::vector<CollectiveEdgeReport> collective_edges_;
   std::vector<std::string> warnings_;  // of the last `bind`
   std::vector<bool> written_;          // by buffer: whether a step that is executed may write it
   std::uint64_t steps_ = 0;            // of one run

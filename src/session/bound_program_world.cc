@@ -84,13 +84,14 @@ void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
   }
   wanted_collectives_ = wanted;
   CollectiveChoice choice = baton::choose_collectives(world_, *state_, symbols, wanted);
-  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), std::move(choice.why_host));
+  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), choice.by_peers,
+                       choice.by_nccl, std::move(choice.why_host));
   collectives_report_ = std::move(choice.report);
 }
 
 void BoundProgram::prepare_epilogues(const std::vector<BoundSymbol>& symbols) {
   if (collectives_->has_epilogues()) return;
-  if (!needs_epilogue_kernels(world_, *state_, symbols, collectives_->by_peers())) return;
+  if (!needs_epilogue_kernels(world_, *state_, symbols, collectives_->peers())) return;
   collectives_->take_epilogues(std::make_shared<peer::EpilogueKernels>(state_->device));
 }
 

@@ -75,18 +75,6 @@ void each_collective(const std::vector<bind::PlannedStep>& steps, const Visit& v
   }
 }
 
-// The steps that the host exchanges, where `takes` says of a collective that it need not.
-template <typename Takes>
-std::vector<std::string> host_steps(const LoadedProgramState& state, const Takes& takes) {
-  std::vector<std::string> labels;
-  each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
-                                        const bind::PlannedCollective& collective) {
-    if (takes(collective)) return;
-    labels.push_back(fmt::format("{} ({})", step.label, to_string(collective.dtype)));
-  });
-  return labels;
-}
-
 // The communicators of all ranks and of each group that collectives name. Messages go over that of
 // all ranks.
 std::vector<std::shared_ptr<nccl::NcclRank>> communicators(
@@ -111,13 +99,6 @@ std::vector<std::shared_ptr<nccl::NcclRank>> communicators(
   return all;
 }
 
-CollectiveChoice host(std::string reason) {
-  CollectiveChoice choice;
-  choice.report.executor = "host";
-  choice.report.reason = choice.why_host = std::move(reason);
-  return choice;
-}
-
 // By the number of the group, whether it is all ranks. Group 0 is the world.
 std::vector<bool> groups_of_all(const World& world, const LoadedProgramState& state,
                                 const std::vector<BoundSymbol>& symbols) {
@@ -129,19 +110,50 @@ std::vector<bool> groups_of_all(const World& world, const LoadedProgramState& st
   return is_of_all;
 }
 
+// Which of the executors the steps of a program name, and whether all of them may be left to peers.
+struct Wishes {
+  bool nccl = false, peer = false;
+  bool peers_have_all = true;  // of the steps that name none
+};
+
 // Peers take the all-reduces of all ranks.
-CollectiveChoice peers(const World& world, const LoadedProgramState& state,
-                       const std::vector<BoundSymbol>& symbols) {
-  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
-  CollectiveChoice choice;
-  choice.peer = peer::PeerRank::make(state.device, world);
-  choice.report.executor = "peer";
-  choice.why_host = "--collectives peer was asked for";
-  choice.report.host_steps = host_steps(state, [&](const bind::PlannedCollective& step) {
-    return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype) &&
-           is_of_all[step.group];
+bool is_for_peers(const bind::PlannedCollective& step, const std::vector<bool>& is_of_all) {
+  return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype) &&
+         is_of_all[step.group];
+}
+
+Wishes wishes_of(const LoadedProgramState& state, const std::vector<bool>& is_of_all) {
+  Wishes wishes;
+  each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
+    wishes.nccl |= step.by == CollectiveExecutor::kNccl;
+    wishes.peer |= step.by == CollectiveExecutor::kPeer;
+    wishes.peers_have_all &= step.by || is_for_peers(step, is_of_all);
   });
-  return choice;
+  return wishes;
+}
+
+// What all ranks together have of NCCL, or why they have nothing.
+struct FoundNccl {
+  const nccl::Nccl* nccl = nullptr;  // null: there is an obstacle
+  std::optional<Error> obstacle;
+};
+
+FoundNccl find_common_nccl(const Device& device, const World& world) {
+  FoundNccl found;
+  found.obstacle = own_obstacle(device, found.nccl);
+  const Offer offer = offer_of(device, found.nccl);
+  std::vector<Offer> offers(world.ranks());
+  world::all_gather(*world.communicator(), {"offers of NCCL", "the choice of collectives"},
+                    sizeof(Offer), reinterpret_cast<const char*>(&offer),
+                    reinterpret_cast<char*>(offers.data()));
+  if (!found.obstacle) found.obstacle = common_obstacle(offers);
+  if (found.obstacle) found.nccl = nullptr;
+  return found;
+}
+
+// The driver of GPUs may call the host functions of all ranks of a process on one thread.
+bool host_can_exchange(const Device& device, const World& world) {
+  return !world.is_of_threads() || device.driver().simulator != nullptr;
 }
 
 }  // namespace
@@ -153,58 +165,74 @@ bool has_collectives(const LoadedProgramState& state) {
 }
 
 bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
-                            const std::vector<BoundSymbol>& symbols, bool by_peers) {
+                            const std::vector<BoundSymbol>& symbols,
+                            const bind::PeerChoice& peers) {
   if (!state.program.world()) return false;
   const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
   bool needs = false;
   each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
-    needs |= !step.epilogue.is_none() && !(by_peers && is_of_all[step.group]);
+    const bool wants_peer = step.by ? *step.by == CollectiveExecutor::kPeer : peers.by_default;
+    needs |= !step.epilogue.is_none() && !(peers.ranks != 0 && wants_peer && is_of_all[step.group]);
   });
   return needs;
 }
 
-std::string_view to_string(CollectiveExecutor executor) {
-  switch (executor) {
-    case CollectiveExecutor::kAuto:
-      return "auto";
-    case CollectiveExecutor::kNccl:
-      return "nccl";
-    case CollectiveExecutor::kHost:
-      return "host";
-    case CollectiveExecutor::kPeer:
-      return "peer";
+std::vector<CollectiveExecutor> usable_executors(const Device& device, const World& world) {
+  std::vector<CollectiveExecutor> usable;
+  if (find_common_nccl(device, world).nccl != nullptr) {
+    usable.push_back(CollectiveExecutor::kNccl);
   }
-  throw error(ErrorCode::kInvalidInput, "unknown executor of collectives {}",
-              static_cast<int>(executor));
+  if (peer::PeerRank::can_connect(device, world)) usable.push_back(CollectiveExecutor::kPeer);
+  if (host_can_exchange(device, world)) usable.push_back(CollectiveExecutor::kHost);
+  return usable;
 }
 
 CollectiveChoice choose_collectives(const World& world, const LoadedProgramState& state,
                                     const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted) {
-  if (wanted == CollectiveExecutor::kHost) return host("it was asked for");
-  if (wanted == CollectiveExecutor::kPeer) return peers(world, state, symbols);
-  const nccl::Nccl* nccl = nullptr;
-  std::optional<Error> obstacle = own_obstacle(state.device, nccl);
-  if (obstacle && wanted == CollectiveExecutor::kNccl) throw std::move(*obstacle);
-  const Offer offer = offer_of(state.device, nccl);
-  std::vector<Offer> offers(world.ranks());
-  world::all_gather(*world.communicator(), {"offers of NCCL", "the choice of collectives"},
-                    sizeof(Offer), reinterpret_cast<const char*>(&offer),
-                    reinterpret_cast<char*>(offers.data()));
-  std::optional<Error> common = common_obstacle(offers);
-  if (common && wanted == CollectiveExecutor::kNccl) throw std::move(*common);
-  if (obstacle) return host(obstacle->message());
-  if (common) return host(common->message());
+  using enum CollectiveExecutor;
+  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
+  const Wishes wishes = wishes_of(state, is_of_all);
   CollectiveChoice choice;
-  choice.nccl = communicators(*nccl, world, state, symbols);
-  choice.report = {.executor = "nccl",
-                   .version = nccl::version_text(nccl->number),
-                   .library = nccl->path,
-                   .reason = {},
-                   .host_steps = host_steps(state, [&](const bind::PlannedCollective& step) {
-                     return !step.facts().reduces ||
-                            nccl::type_of(step.dtype, state.device.architecture());
-                   })};
+  choice.why_host = wanted == kPeer ? "--collectives peer was asked for" : "it was asked for";
+  const nccl::Nccl* nccl = nullptr;
+  if (wanted == kAuto || wanted == kNccl || wishes.nccl) {
+    FoundNccl found = find_common_nccl(state.device, world);
+    if (found.obstacle && (wanted == kNccl || wishes.nccl)) throw std::move(*found.obstacle);
+    if (found.obstacle && wanted == kAuto) choice.why_host = found.obstacle->message();
+    nccl = found.nccl;
+  }
+  choice.by_peers = wanted == kPeer;
+  // Without NCCL the host cannot stand in for it here.
+  if (wanted == kAuto && nccl == nullptr && wishes.peers_have_all) {
+    choice.by_peers =
+        !host_can_exchange(state.device, world) && peer::PeerRank::can_connect(state.device, world);
+  }
+  if (nccl != nullptr) choice.nccl = communicators(*nccl, world, state, symbols);
+  if (choice.by_peers || wishes.peer) choice.peer = peer::PeerRank::make(state.device, world);
+
+  CollectivesReport& report = choice.report;
+  choice.by_nccl = nccl != nullptr && wanted != kHost;
+  report.executor = choice.by_peers ? "peer" : choice.by_nccl ? "nccl" : "host";
+  if (nccl != nullptr) {
+    report.version = nccl::version_text(nccl->number);
+    report.library = nccl->path;
+  }
+  if (report.executor == "host") report.reason = choice.why_host;
+  each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
+                                        const bind::PlannedCollective& collective) {
+    const std::string label = fmt::format("{} ({})", step.label, to_string(collective.dtype));
+    const bool wants_peer = collective.by ? collective.by == kPeer : choice.by_peers;
+    if (wants_peer && is_for_peers(collective, is_of_all)) {
+      if (!choice.by_peers) report.peer_steps.push_back(label);
+      return;
+    }
+    const bool is_by_nccl =
+        nccl != nullptr && (collective.by ? *collective.by == kNccl : choice.by_nccl) &&
+        (!collective.facts().reduces ||
+         nccl::type_of(collective.dtype, state.device.architecture()).has_value());
+    if (!is_by_nccl && report.executor != "host") report.host_steps.push_back(label);
+  });
   return choice;
 }
 

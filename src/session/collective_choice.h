@@ -13,10 +13,11 @@ namespace baton {
 
 // What executes the collectives of a program on this rank, and on all others.
 struct CollectiveChoice {
-  // At most one of them; the host executes what it does not take.
+  // The host executes what neither takes.
   // Communicators by the number of the group, as play::NcclSteps takes them.
   std::vector<std::shared_ptr<nccl::NcclRank>> nccl;
   std::shared_ptr<peer::PeerRank> peer;
+  bool by_peers = false, by_nccl = false;  // as play::Collectives takes them
   std::string why_host;  // why NCCL does not exchange what the host does, for messages
   CollectivesReport report;
 };
@@ -29,12 +30,13 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
                                     CollectiveExecutor wanted);
 
 // Whether something else than kernels between peers executes an all_reduce with an epilogue.
-// `by_peers`: the ranks have chosen those.
 bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
-                            const std::vector<BoundSymbol>& symbols, bool by_peers);
+                            const std::vector<BoundSymbol>& symbols, const bind::PeerChoice& peers);
 
-// "auto", "nccl", "peer", "host".
-std::string_view to_string(CollectiveExecutor executor);
+// What can execute an all_reduce of all ranks: never kAuto, and equal on all ranks. Called by all
+// of them.
+std::vector<CollectiveExecutor> usable_executors(const Device& device, const World& world);
+
 // Whether a program has collectives.
 bool has_collectives(const LoadedProgramState& state);
 

@@ -71,6 +71,10 @@ const std::vector<EdgeReport>& Executable::edges() const {
   return state_->edges();
 }
 
+const std::vector<CollectiveEdgeReport>& Executable::collective_edges() const {
+  return state_->collective_edges();
+}
+
 const std::vector<Executable::BoundSymbol>& Executable::symbols() const {
   return state_->symbols();
 }

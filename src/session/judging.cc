@@ -141,13 +141,19 @@ ResolvedProgram LoadedProgramState::apply(const edges::Judgement& judgement,
                                           const bind::BufferTable& buffers,
                                           std::shared_ptr<const SharedParts> taken) const {
   edges::KnownJudge judge(judgement);
-  ResolvedProgram resolved{
-      taken, bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken)),
-      {},    {},
-      {},    {},
-      {},    {},
-      {},    false,
-      {},    planned.warnings};
+  ResolvedProgram resolved{taken,
+                           bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken)),
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           {},
+                           false,
+                           {},
+                           planned.warnings};
   resolved.decisions = judgement.decisions();
   resolved.edges = judgement.edges;
   resolved.decided_by_values = judgement.decided_by_values();

@@ -136,21 +136,24 @@ ProgramValues LoadedProgramState::values(const Bindings& given) const {
   return values;
 }
 
-ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
-  return resolve(plan, values.slots(), values.buffers);
+ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values,
+                                            const bind::PeerChoice& peers) const {
+  return resolve(plan, values.slots(), values.buffers, peers);
 }
 
 ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) const {
-  return resolve(setup->plan(), values.slots(), setup->table(values.buffers));
+  return resolve(setup->plan(), values.slots(), setup->table(values.buffers), {});
 }
 
 ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers,
                                             std::shared_ptr<const SharedParts> taken,
+                                            const bind::PeerChoice& peers,
                                             std::vector<edges::TriggerFacts>& triggers) const {
   edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
-  bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken));
+  bind::BoundSteps bound =
+      bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken), peers);
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   for (const ParallelReport& parallel : judge.parallels()) {
@@ -160,24 +163,31 @@ ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
     }
   }
   triggers = judge.trigger_facts();
-  return {std::move(taken),          std::move(bound),
-          judge.decisions(),         {},
-          judge.reports(),           judge.parallels(),
-          judge.refusal(),           judge.unsafe(),
-          judge.forbidden_write(),   judge.writes_weight(),
-          judge.decided_by_values(), std::move(warnings)};
+  return {std::move(taken),      std::move(bound),
+          judge.decisions(),     {},
+          judge.reports(),       judge.collective_reports(),
+          judge.parallels(),     judge.refusal(),
+          judge.unsafe(),        judge.forbidden_write(),
+          judge.writes_weight(), judge.decided_by_values(),
+          std::move(warnings)};
 }
 
 ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
-                                            const bind::BufferTable& buffers) const {
-  const edges::Judgement* const judgement = known(planned, symbols, buffers);
+                                            const bind::BufferTable& buffers,
+                                            const bind::PeerChoice& peers) const {
+  // With kernels between peers the judgement is made anew where all kernels can be looked into.
+  const bool is_made =
+      peers.ranks != 0 && std::ranges::all_of(program.kernels(), [&](const auto& kernel) {
+        return kernels.ptx(kernel.name) != nullptr;
+      });
+  const edges::Judgement* const judgement = is_made ? nullptr : known(planned, symbols, buffers);
   std::vector<edges::TriggerFacts> triggers;
   if (judgement != nullptr) triggers = judgement->trigger_facts();
   auto taken = parts.take(device, planned, symbols);
-  ResolvedProgram resolved = judgement != nullptr
-                                 ? apply(*judgement, planned, symbols, buffers, std::move(taken))
-                                 : analyse(planned, symbols, buffers, std::move(taken), triggers);
+  ResolvedProgram resolved =
+      judgement != nullptr ? apply(*judgement, planned, symbols, buffers, std::move(taken))
+                           : analyse(planned, symbols, buffers, std::move(taken), peers, triggers);
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(planned.steps, steps);
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
@@ -196,12 +206,17 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   const ProgramValues bound = values(given);
   std::optional<Error> objection;
   if (setup) objection = resolve_setup(bound).objection();
-  ResolvedProgram resolved = resolve(bound);
+  // What a run would execute, if its devices can access each other's memory.
+  const auto ranks = static_cast<std::uint32_t>(bind::place_in_world(program, given).ranks);
+  bind::PeerChoice peers{.ranks = ranks > 1 ? ranks : 0};
+  peers.by_default = given.collectives == CollectiveExecutor::kPeer;
+  ResolvedProgram resolved = resolve(bound, peers);
   if (!objection) objection = resolved.objection();
   CheckReport result;
   result.steps = resolved.bound.steps;
   result.launches = std::move(resolved.launches);
   result.edges = std::move(resolved.edges);
+  result.collective_edges = std::move(resolved.collective_edges);
   result.parallels = std::move(resolved.parallels);
   result.objection = std::move(objection);
   result.warnings = std::move(resolved.warnings);

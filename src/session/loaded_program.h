@@ -35,6 +35,7 @@ struct ResolvedProgram {
   std::vector<bind::LaunchDecision> decisions;  // by launch
   std::vector<LaunchReport> launches;           // by number, without limits
   std::vector<EdgeReport> edges;                // sorted by the later launch
+  std::vector<CollectiveEdgeReport> collective_edges;
   std::vector<ParallelReport> parallels;
   std::optional<Error> refusal;          // an edge that the program insists on cannot be
   std::optional<Error> unsafe;           // an edge that is not switched off is unsafe
@@ -76,7 +77,8 @@ class LoadedProgramState {
   // Throws what is wrong with the given values.
   ProgramValues values(const Bindings& given) const;
   // Throws what is wrong with the program for these values, but for edges.
-  ResolvedProgram resolve(const ProgramValues& values) const;
+  // `peers`: as in bind::Tape::set_peers.
+  ResolvedProgram resolve(const ProgramValues& values, const bind::PeerChoice& peers) const;
   // The same for the setup steps, which the program has.
   ResolvedProgram resolve_setup(const ProgramValues& values) const;
   CheckReport check(const Bindings& given) const;
@@ -85,17 +87,18 @@ class LoadedProgramState {
 
  private:
   ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
-                          const bind::BufferTable& buffers) const;
+                          const bind::BufferTable& buffers, const bind::PeerChoice& peers) const;
 
   // What a kept judgement has to be made from to hold for these steps and values.
   edges::KeptJudgement basis(const bind::Plan& planned,
                              const std::vector<std::int64_t>& symbols) const;
-  // The judgement that is known for them, or null.
+  // The judgement that is known for them, or null. It has nothing of kernels between peers, so that
+  // their edges are full with it.
   const edges::Judgement* known(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                                 const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,
-                          std::shared_ptr<const SharedParts> taken,
+                          std::shared_ptr<const SharedParts> taken, const bind::PeerChoice& peers,
                           std::vector<edges::TriggerFacts>& triggers) const;
   // The same by a judgement, without analysis.
   ResolvedProgram apply(const edges::Judgement& judgement, const bind::Plan& planned,

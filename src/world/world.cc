@@ -130,4 +130,19 @@ bool World::speaks() const {
   return state_->speaks();
 }
 
+std::string_view to_string(CollectiveExecutor executor) {
+  switch (executor) {
+    case CollectiveExecutor::kAuto:
+      return "auto";
+    case CollectiveExecutor::kNccl:
+      return "nccl";
+    case CollectiveExecutor::kHost:
+      return "host";
+    case CollectiveExecutor::kPeer:
+      return "peer";
+  }
+  throw error(ErrorCode::kInvalidInput, "unknown executor of collectives {}",
+              static_cast<int>(executor));
+}
+
 }  // namespace baton

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "peer/own_launch.h"
 #include "program/rank_groups.h"
 
 namespace baton::bind {
@@ -130,6 +131,7 @@ PlannedCollective plan_step(const CollectiveStep& step, const ProgramWorld& worl
   planned.ranks = bind_expression(symbol(ranks_symbol(step.group)), names);
   planned.world_rank = bind_expression(symbol(rank_symbol({})), names);
   planned.stride = bind_expression(stride_of_group(world, step.group), names);
+  planned.by = step.by;
   planned.epilogue = plan_epilogue(step, names, buffers);
   return planned;
 }
@@ -140,6 +142,7 @@ std::string label_of(const CollectiveStep& step) {
   if (facts.moves) label += " -> " + place_text(step.to);
   if (is_message(step.kind)) label += fmt::format(" {} {}", facts.peer, step.peer->text());
   if (!step.group.empty()) label += " in " + step.group;
+  if (step.by) label += fmt::format(" by {}", to_string(*step.by));
   return label + label_of_epilogue(step);
 }
 
@@ -205,6 +208,14 @@ CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective:
 bool is_absent(const PlannedCollective& step, Slots slots) {
   return !step.facts().moves && !is_message(step.kind) && step.epilogue.is_none() &&
          step.ranks->evaluate(slots) == 1;
+}
+
+// All ranks of the world take part.
+bool is_for_peers(const PlannedCollective& step, const PlannedCollective::Values& values,
+                  const PeerChoice& peers) {
+  const bool is_chosen = step.by ? *step.by == CollectiveExecutor::kPeer : peers.by_default;
+  return peers.ranks > 1 && is_chosen && step.kind == kAllReduce && peer::suffix_of(step.dtype) &&
+         static_cast<std::uint32_t>(values.ranks) == peers.ranks && values.count != 0;
 }
 
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values) {

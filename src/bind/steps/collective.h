@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bind/buffers.h"
+#include "bind/planned_edge.h"
 #include "bind/slots.h"
 #include "bind/steps/epilogue.h"
 #include "program/steps/collective_facts.h"
@@ -34,7 +35,8 @@ struct PlannedCollective {
   std::optional<BoundExpression> rank, ranks;                          // in the group
   std::optional<BoundExpression> world_rank, stride;                   // of the group's ranks
   PlannedEpilogue epilogue;
-  bool may_overlap = true;  // PDL is not switched off
+  std::optional<CollectiveExecutor> by;  // empty: what the run says
+  PlannedEdge edge;                      // to the kernel that executes it, if one does
 
   const CollectiveFacts& facts() const { return facts_of(kind); }
 };
@@ -72,6 +74,14 @@ void for_each_access(const PlannedCollective& step, const PlannedCollective::Val
 // Whether the step is none on this rank, whatever its elements: its group has no other rank, and
 // there is nothing to copy and no epilogue. It parts no launches then.
 bool is_absent(const PlannedCollective& step, Slots slots);
+// What kernels between peers execute of a run.
+struct PeerChoice {
+  std::uint32_t ranks = 0;  // of the world; 0: there are no such kernels
+  bool by_default = true;   // steps that do not say what executes them
+};
+// Whether one executes the step, which moves bytes.
+bool is_for_peers(const PlannedCollective& step, const PlannedCollective::Values& values,
+                  const PeerChoice& peers);
 // Whether it is a copy inside the device.
 bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values);
 

@@ -17,7 +17,8 @@
 // broadcast = { buffer = "w", root = 0 }
 // send = { buffer = "y", to = "rank + 1" }
 // receive = { buffer = "x", from = "rank - 1" }
-// Each may have a count, in elements, and a group of ranks. An all_reduce may have an epilogue
+// Each may have a count, in elements, a group of ranks, and by = "nccl", "peer" or "host", which
+// executes it. An all_reduce may have an epilogue
 // (epilogue.h).
 
 namespace baton {
@@ -28,16 +29,23 @@ using enum CollectiveKind;
 constexpr std::array<CollectiveFacts, 6> kCollectiveFacts = {{
     {kAllReduce,
      "all_reduce",
-     {"buffer", "op", "count", "group", "add", "rms_norm"},
+     {"buffer", "op", "count", "group", "by", "add", "rms_norm"},
      false,
      true,
      "",
      true,
      true},
-    {kAllGather, "all_gather", {"from", "to", "count", "group"}, true, false, "", false, false},
+    {kAllGather,
+     "all_gather",
+     {"from", "to", "count", "group", "by"},
+     true,
+     false,
+     "",
+     false,
+     false},
     {kReduceScatter,
      "reduce_scatter",
-     {"from", "to", "op", "count", "group"},
+     {"from", "to", "op", "count", "group", "by"},
      true,
      true,
      "",
@@ -45,15 +53,26 @@ constexpr std::array<CollectiveFacts, 6> kCollectiveFacts = {{
      false},
     {kBroadcast,
      "broadcast",
-     {"buffer", "root", "count", "group"},
+     {"buffer", "root", "count", "group", "by"},
      false,
      false,
      "root",
      true,
      true},
-    {kSend, "send", {"buffer", "to", "count", "group"}, false, false, "to", true, false},
-    {kReceive, "receive", {"buffer", "from", "count", "group"}, false, false, "from", false, true},
+    {kSend, "send", {"buffer", "to", "count", "group", "by"}, false, false, "to", true, false},
+    {kReceive,
+     "receive",
+     {"buffer", "from", "count", "group", "by"},
+     false,
+     false,
+     "from",
+     false,
+     true},
 }};
+
+constexpr std::array<std::string_view, 3> kExecutorNames = {"nccl", "host", "peer"};
+static_assert(static_cast<int>(CollectiveExecutor::kNccl) == 1 &&
+              static_cast<int>(CollectiveExecutor::kPeer) == kExecutorNames.size());
 
 std::span<const std::string_view> keys_of(const CollectiveFacts& facts) {
   const auto end = std::ranges::find(facts.keys, std::string_view());
@@ -80,12 +99,16 @@ StepAction read_collective(const StepSource& source) {
   }
   step.count = table.expression("count");
   step.group = table.string("group").value_or("");
+  if (const auto by = table.choice("by", kExecutorNames)) {
+    step.by = static_cast<CollectiveExecutor>(*by + 1);
+  }
   read_epilogue(table, step);
   return step;
 }
 
 auto parts(const CollectiveStep& step) {
-  return std::tie(step.kind, step.buffer, step.to, step.op, step.peer, step.count, step.group);
+  return std::tie(step.kind, step.buffer, step.to, step.op, step.peer, step.count, step.group,
+                  step.by);
 }
 
 void check_peer(const CollectiveStep& step, const CollectiveFacts& facts, ProgramScope& scope) {
@@ -142,6 +165,14 @@ void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation&
                 buffer.name, to_string(step.op));
   }
   check_peer(step, facts, scope);
+  if (step.by == CollectiveExecutor::kAuto) step.by.reset();
+  if (step.by == CollectiveExecutor::kPeer && step.kind != kAllReduce) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "by is \"peer\" for the {}, and kernels between peers execute all_reduce alone; take "
+        "\"nccl\" or \"host\", or leave it out",
+        facts.name);
+  }
   check_epilogue(step, buffer, scope);
   if (step.count) scope.check(*step.count, fmt::format("the count of the {}", facts.name), 0);
 }
@@ -159,6 +190,9 @@ void write_step(const CollectiveStep& step, TomlTable& table) {
   if (step.peer) inner.add(facts.peer, toml_expression(*step.peer));
   inner.add_if("count", step.count);
   inner.add_text("group", step.group);
+  if (step.by) {
+    inner.add("by", toml_string(kExecutorNames[static_cast<std::size_t>(*step.by) - 1]));
+  }
   write_epilogue(step, inner);
   table.add(facts.name, inner.as_value());
 }

@@ -12,7 +12,7 @@ namespace baton {
 struct CollectiveFacts {
   CollectiveKind kind;
   std::string_view name;
-  std::array<std::string_view, 6> keys;  // empty ones end the list
+  std::array<std::string_view, 7> keys;  // empty ones end the list
   bool moves;                            // between `from` and `to`; otherwise it has one `buffer`
   bool reduces;                          // it has an `op`
   std::string_view peer;                 // the key of a rank; empty: it has none

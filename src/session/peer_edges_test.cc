@@ -1,0 +1,330 @@
+// The edges of kernels between peers: what is said of them, what a run does with them, and what the
+// simulated GPU finds where one is forced. The kernels are those of testdata/edges.cu.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baton/schedule.h"
+#include "session/test_ranks.h"
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Schedule kSchedules[] = {
+    {ScheduleKind::kSerial, 0},  {ScheduleKind::kLate, 0},   {ScheduleKind::kEarly, 0},
+    {ScheduleKind::kReverse, 0}, {ScheduleKind::kRandom, 1}, {ScheduleKind::kRandom, 2},
+};
+
+std::string launch(const std::string& kernel, const std::string& args,
+                   const std::string& more = "") {
+  return step("launch = \"" + kernel + "\"\ngrid = [2]\nblock = [32]\nargs = [" + args + "]\n" +
+              more);
+}
+std::string reduce(const std::string& what) {
+  return step("all_reduce = { buffer = " + what + " }");
+}
+
+// Of two ranks. `symbols`: their lines.
+std::string whole(const std::string& steps, const std::string& symbols = "") {
+  std::string text = "[world]\nranks = 2\n" + (symbols.empty() ? "" : "[symbols]\n" + symbols);
+  for (const char* name : {"late", "ahead", "overwrites", "hands_over", "eager", "non_coherent"}) {
+    text += edge_kernel(name);
+  }
+  return text + buffer("w", "i32", "[64]", "weight", "arange") +
+         buffer("x", "i32", "[64]", "state", "arange") +
+         buffer("y", "i32", "[64]", "output", "zeros") +
+         buffer("z", "i32", "[64]", "output", "zeros") + steps;
+}
+
+std::string text_of(const EdgeEnd& end) {
+  return end.launch ? std::to_string(*end.launch) : end.label;
+}
+
+// "0 > all_reduce y proven programmatic".
+std::vector<std::string> edges_of(const std::vector<CollectiveEdgeReport>& edges) {
+  std::vector<std::string> result;
+  for (const CollectiveEdgeReport& edge : edges) {
+    result.push_back(text_of(edge.from) + " > " + text_of(edge.to) + " " +
+                     std::string(to_string(edge.verdict)) +
+                     (edge.programmatic ? " programmatic" : " full"));
+  }
+  return result;
+}
+
+CheckReport checked(const std::string& text) {
+  Bindings bindings;
+  bindings.collectives = CollectiveExecutor::kPeer;
+  return Executable::prepare(program(text), device_of(0)).check(std::move(bindings));
+}
+std::vector<std::string> edges(const std::string& text) {
+  return edges_of(checked(text).collective_edges);
+}
+
+std::string results_of(const Executable& executable) {
+  return executable.output("x").bytes + executable.output("y").bytes + executable.output("z").bytes;
+}
+
+// What both ranks get by the host, where every edge around a collective is full.
+std::vector<std::string> wanted(const std::string& text) {
+  std::vector<std::string> results(2);
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kHost;
+    results[world.rank()] = results_of(ran(text, device, world, std::move(bindings)));
+  }));
+  return results;
+}
+
+// Runs it between peers under all schedules: no finding, and the results of the host.
+void expect_right(const std::string& text) {
+  const std::vector<std::string> want = wanted(text);
+  for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+      PrepareOptions options;
+      options.executor = kind;
+      Executable executable = Executable::prepare(program(text), device, options);
+      Bindings bindings = bindings_of(world);
+      bindings.collectives = CollectiveExecutor::kPeer;
+      executable.bind(std::move(bindings));
+      const Stream stream(device);
+      for (const Schedule& schedule : kSchedules) {
+        executable.reset("x", stream);
+        stream.synchronize();
+        executable.run({.schedule = schedule});
+        EXPECT_THAT(executable.report().findings, IsEmpty()) << to_string(schedule);
+        EXPECT_TRUE(results_of(executable) == want[world.rank()]) << to_string(schedule);
+      }
+    }));
+  }
+}
+
+// The kinds of what the simulated GPUs find in any run of it between peers.
+std::set<std::string> found(const std::string& text) {
+  std::set<std::string> kinds;
+  std::mutex mutex;
+  for (const ScheduleKind schedule : {ScheduleKind::kSerial, ScheduleKind::kEarly}) {
+    on_ranks(2, [&](const Device& device, const World& world) {
+      Executable executable = Executable::prepare(program(text), device);
+      Bindings bindings = bindings_of(world);
+      bindings.collectives = CollectiveExecutor::kPeer;
+      executable.bind(std::move(bindings));
+      const auto take = [&] {
+        const std::lock_guard lock(mutex);
+        for (const FindingReport& each : executable.report().findings) kinds.insert(each.kind);
+      };
+      try {
+        executable.run({.schedule = {schedule, 0}});
+      } catch (const Error&) {
+        take();
+        throw;
+      }
+      take();
+    });
+  }
+  return kinds;
+}
+
+// The weights of the next step are read while the kernel waits for the other rank.
+TEST(PeerEdges, WeightsAreReadBehindAKernelThatStillWaits) {
+  const std::string text = whole(launch("late", "\"x\", \"y\"") + reduce("\"y\"") +
+                                 launch("ahead", "\"w\", \"y\", \"z\""));
+  const CheckReport report = checked(text);
+  EXPECT_THAT(
+      edges_of(report.collective_edges),
+      ElementsAre("0 > all_reduce y proven programmatic", "all_reduce y > 1 proven programmatic"));
+  EXPECT_EQ(report.collective_edges[0].reason,
+            "baton_all_reduce_i32 waits before it touches what an earlier launch touches");
+  EXPECT_EQ(report.collective_edges[1].reason,
+            "ahead waits before it touches what an earlier launch touches");
+  EXPECT_EQ(report.collective_edges[1].decision, EdgeDecision::kProven);
+  EXPECT_THAT(report.edges, IsEmpty());
+  expect_right(text);
+}
+
+TEST(PeerEdges, AnEarlyReadOfTheReducedBufferIsNotProvenAndFound) {
+  const std::string before = launch("late", "\"x\", \"y\"") + reduce("\"y\"");
+  const CheckReport report = checked(whole(before + launch("ahead", "\"y\", \"x\", \"z\"")));
+  ASSERT_EQ(report.collective_edges.size(), 2u);
+  const CollectiveEdgeReport& edge = report.collective_edges[1];
+  EXPECT_NE(edge.verdict, EdgeVerdict::kProven);
+  EXPECT_FALSE(edge.programmatic);
+  EXPECT_EQ(edge.decision, EdgeDecision::kNotProven);
+  EXPECT_THAT(edge.reason, HasSubstr("ahead reads y at edges.cu:24, before it has waited, while "
+                                     "baton_all_reduce_i32 (all_reduce y)"));
+  expect_right(whole(before + launch("ahead", "\"y\", \"x\", \"z\"", "pdl = \"auto\"\n")));
+  EXPECT_FALSE(
+      found(whole(before + launch("ahead", "\"y\", \"x\", \"z\"", "pdl = \"force\"\n"))).empty());
+}
+
+// The kernel still sends what the next step overwrites.
+TEST(PeerEdges, AnEarlyWriteOfWhatIsStillSentIsNotProvenAndFound) {
+  const std::string before = launch("late", "\"x\", \"y\"") + reduce("\"y\"");
+  const CheckReport report = checked(whole(before + launch("overwrites", "\"y\"")));
+  ASSERT_EQ(report.collective_edges.size(), 2u);
+  EXPECT_NE(report.collective_edges[1].verdict, EdgeVerdict::kProven);
+  EXPECT_FALSE(report.collective_edges[1].programmatic);
+  EXPECT_FALSE(found(whole(before + launch("overwrites", "\"y\"", "pdl = \"force\"\n"))).empty());
+  // It writes to addresses from a table, by a computed index: to memory that is not known. So only
+  // reads of weights may come early, though here nothing meets.
+  const std::string apart = whole(before + launch("overwrites", "\"z\""));
+  EXPECT_THAT(edges(apart),
+              ElementsAre("0 > all_reduce y proven programmatic", "all_reduce y > 1 unknown full"));
+  expect_right(apart);
+}
+
+// Kernels that follow each other use the same slots, at once and behind another launch.
+TEST(PeerEdges, SlotsAreUsedAgainByTheNextKernels) {
+  const std::string text =
+      whole(reduce("\"y\"") + reduce("\"y\"") + reduce("\"x\", op = \"max\"") +
+            launch("hands_over", "\"x\", \"y\"") + reduce("\"y + 3\", count = 20") +
+            launch("eager", "\"y\", \"z\"") + reduce("\"z\""));
+  EXPECT_THAT(edges(text), ElementsAre("all_reduce y > all_reduce y proven programmatic",
+                                       "all_reduce y > all_reduce x proven programmatic",
+                                       "all_reduce x > 0 proven programmatic",
+                                       "0 > all_reduce y + 3 proven programmatic",
+                                       "all_reduce y + 3 > 1 proven programmatic",
+                                       "1 > all_reduce z proven programmatic"));
+  expect_right(text);
+}
+
+// The wrap of a loop is an edge like others.
+TEST(PeerEdges, LoopsHaveTheEdgesOfAllTheirIterations) {
+  const std::string text =
+      whole(step("repeat = 3\nsteps = [ "
+                 "{ launch = \"ahead\", grid = [2], block = [32], args = [\"w\", \"x\", \"y\"] }, "
+                 "{ all_reduce = { buffer = \"y\", op = \"max\" } }, "
+                 "{ launch = \"hands_over\", grid = [2], block = [32], args = [\"y\", \"x\"] }, "
+                 "{ all_reduce = { buffer = \"x\" } } ]"));
+  EXPECT_THAT(
+      edges(text),
+      ElementsAre("all_reduce x > 0 proven programmatic", "0 > all_reduce y proven programmatic",
+                  "all_reduce y > 1 proven programmatic", "1 > all_reduce x proven programmatic"));
+  expect_right(text);
+}
+
+TEST(PeerEdges, LoadsThatNoWaitOrdersKeepTheEdgeFull) {
+  const std::string text = whole(reduce("\"y\"") + launch("non_coherent", "\"y\", \"z\""));
+  const CheckReport report = checked(text);
+  ASSERT_EQ(report.collective_edges.size(), 1u);
+  EXPECT_EQ(report.collective_edges[0].cause, EdgeCause::kNonCoherent);
+  EXPECT_FALSE(report.collective_edges[0].programmatic);
+  expect_right(text);
+}
+
+TEST(PeerEdges, PdlOffMakesThemFull) {
+  Bindings bindings;
+  bindings.collectives = CollectiveExecutor::kPeer;
+  PrepareOptions options;
+  options.pdl = PdlMode::kOff;
+  const CheckReport report =
+      Executable::prepare(program(whole(launch("late", "\"x\", \"y\"") + reduce("\"y\"") +
+                                        launch("late", "\"y\", \"z\""))),
+                          device_of(0), options)
+          .check(std::move(bindings));
+  EXPECT_THAT(edges_of(report.collective_edges),
+              ElementsAre("0 > all_reduce y proven full", "all_reduce y > 1 proven full"));
+  for (const CollectiveEdgeReport& edge : report.collective_edges) {
+    EXPECT_EQ(edge.decision, EdgeDecision::kOff);
+    EXPECT_EQ(edge.decision_reason, "--pdl off");
+  }
+}
+
+// By the host every edge around a collective is full, and none is reported.
+TEST(PeerEdges, OtherExecutorsHaveNone) {
+  const std::string text = whole(launch("late", "\"x\", \"y\"") + reduce("\"y\"") +
+                                 launch("ahead", "\"y\", \"x\", \"z\""));
+  EXPECT_THAT(Executable::prepare(program(text), device_of(0)).check().collective_edges, IsEmpty());
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    EXPECT_THAT(ran(text, device, world).collective_edges(), IsEmpty());
+  }));
+}
+
+// A step names what executes it; the others have the executor of the run.
+TEST(PeerEdges, AStepNamesWhatExecutesIt) {
+  const std::string text = whole(launch("late", "\"x\", \"y\"") + reduce("\"y\", by = \"peer\"") +
+                                 launch("ahead", "\"w\", \"y\", \"z\"") + reduce("\"z\""));
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    const Executable executable = ran(text, device, world);
+    EXPECT_THAT(edges_of(executable.collective_edges()),
+                ElementsAre("0 > all_reduce y by peer proven programmatic",
+                            "all_reduce y by peer > 1 proven programmatic"));
+    const CollectivesReport& report = executable.report().collectives.value();
+    EXPECT_EQ(report.executor, "host");
+    EXPECT_THAT(report.peer_steps, ElementsAre("all_reduce y by peer (i32)"));
+    EXPECT_THAT(executable.report().findings, IsEmpty());
+    Bindings peer;
+    peer.collectives = CollectiveExecutor::kPeer;
+    const std::string by_host = [&] {
+      std::string changed = text;
+      changed.replace(changed.find("by = \"peer\""), 11, "by = \"host\"");
+      return changed;
+    }();
+    const Executable other = ran(by_host, device, world, std::move(peer));
+    EXPECT_THAT(edges_of(other.collective_edges()),
+                ElementsAre("1 > all_reduce z proven programmatic"));
+    EXPECT_THAT(other.report().collectives->host_steps, ElementsAre("all_reduce y by host (i32)"));
+    EXPECT_TRUE(results_of(other) == results_of(executable));
+  }));
+}
+
+// NCCL is for GPUs: a step that names it ends the run of all ranks with one error.
+TEST(PeerEdges, AStepThatNamesWhatIsNotThereEndsTheRun) {
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    ran(whole(reduce("\"y\", by = \"nccl\"")), device, world);
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(), HasSubstr("NCCL works between GPUs"));
+  }
+}
+
+// The kernel between two launches has the time of those that overlap it.
+TEST(PeerEdges, RowsOfOneTimeSayWhoseItIs) {
+  const std::string text =
+      whole(launch("late", "\"x\", \"y\"") + reduce("\"y\"") +
+            launch("ahead", "\"w\", \"y\", \"z\"") + step("copy = { from = \"z\", to = \"y\" }"));
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kPeer;
+    const std::vector<StepReport> steps =
+        ran(text, device, world, std::move(bindings)).report().steps;
+    ASSERT_EQ(steps.size(), 4u);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      EXPECT_EQ(steps[k].timed_with_next, k < 2) << k;
+      EXPECT_EQ(steps[k].seconds.has_value(), k >= 2) << k;
+    }
+  }));
+}
+
+// What a bound program was judged by stays true when symbols change.
+TEST(PeerEdges, OtherValuesAreJudgedAnew) {
+  const std::string text =
+      whole(launch("late", "\"x\", \"y\"") + reduce("\"y + AT\", count = \"N\"") +
+                launch("ahead", "\"y\", \"x\", \"z\"", "") + launch("late", "\"x\", \"z\""),
+            "AT = 0\nN = 0\n");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program(text), device);
+    Bindings bindings = bindings_of(world);
+    bindings.collectives = CollectiveExecutor::kPeer;
+    executable.bind(std::move(bindings));
+    EXPECT_THAT(executable.collective_edges(), IsEmpty());
+    for (const std::int64_t n : {4, 0, 64}) {
+      executable.set({{"N", n}});
+      EXPECT_EQ(executable.collective_edges().size(), n == 0 ? 0u : 2u) << n;
+      executable.run({.schedule = {ScheduleKind::kEarly, 0}});
+      EXPECT_THAT(executable.report().findings, IsEmpty());
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace baton::session_test
