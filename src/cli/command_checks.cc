@@ -188,6 +188,7 @@ Command checked_check(const RawOptions& raw) {
   command.symbols = parse_symbols(raw.set);
   command.pdl = parse_pdl(raw.pdl);
   command.rewrite = parse_rewrite(raw.rewrite);
+  command.collectives = parse_collectives(raw.collectives);
   if (!raw.device.empty()) command.device = raw.device;
   command.reports = checked_reports(raw);
   return command;
@@ -230,6 +231,7 @@ Command checked_tune(const RawOptions& raw) {
   command.program = raw.file;
   if (!raw.output.empty()) command.output = raw.output;
   if (!raw.device.empty()) command.device = raw.device;
+  check_devices(raw, command.output ? "-o" : nullptr, command);
   command.symbols = parse_symbols(raw.set);
   command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
   if (!raw.seed.empty()) {

@@ -98,19 +98,21 @@ Options of_ranks() {
 }  // namespace
 
 Options tune_options() {
-  return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
-           &Raw::device, devices("cuda cuda:0")},
-          output("OUT.baton", "Build a bundle with the result"),
-          {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
-          {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
-          {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
-           kFile},
-          {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
-          {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
-          {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
-           &Raw::executor, words("stream graph")},
-          trusted(),
-          strict()};
+  return joined(
+      {{{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
+         &Raw::device, devices("cuda cuda:0")},
+        output("OUT.baton", "Build a bundle with the result"),
+        {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
+        {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
+        {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
+         kFile},
+        {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+        {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+        {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
+         &Raw::executor, words("stream graph")},
+        trusted(),
+        strict()},
+       of_ranks()});
 }
 
 Options run_options() {

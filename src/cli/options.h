@@ -87,6 +87,7 @@ struct CheckCommand {
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   PdlMode pdl = PdlMode::kAuto;
   std::optional<RewriteMode> rewrite;
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   ReportFiles reports;
 };
 
@@ -121,6 +122,8 @@ struct TuneCommand {
   std::filesystem::path program;
   std::optional<std::filesystem::path> output;  // a bundle with the record
   std::optional<std::string> device;
+  std::vector<std::string> devices;  // one for each rank; empty: no ranks in this process
+  CollectiveExecutor collectives = CollectiveExecutor::kAuto;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::vector<Assignment> inputs;
   std::uint64_t seed = 0;

@@ -8,6 +8,7 @@
 #include "cli/check_report.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
+#include "cli/ranks.h"
 #include "cli/run_report.h"
 #include "cli/tune_report.h"
 #include "tools/basics.h"
@@ -27,6 +28,7 @@ TuneOptions tune_options(const TuneCommand& command, const Program& program, Out
   options.bindings.inputs =
       tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
   options.executor = command.executor;
+  options.bindings.collectives = command.collectives;
   options.budget = command.budget;
   if (command.timeout) options.timeout = std::chrono::duration<double>(*command.timeout);
   options.interrupt = &interrupt;
@@ -47,9 +49,9 @@ void show_what_is_left(const tools::ProgramFile& named, const Device& device,
   show_forecasts(edges, false, output);
 }
 
-}  // namespace
-
-void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+// One rank, or the only one.
+void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
+               const std::atomic<bool>& interrupt) {
   for (const char* value : {"device", "device_name", "program", "cost", "untuned", "tuned",
                             "accepted", "remark", "record"}) {
     output.result()[value] = nullptr;
@@ -57,7 +59,8 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
   output.result()["trials"] = nlohmann::ordered_json::array();
   output.result()["edges"] = nlohmann::ordered_json::array();
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
-  tools::require_one_rank(named.program, "baton tune");
+  rank.enter(named.program, output);
+  if (command.output) rank.require_alone("-o");
   if (command.output) {
     if (named.bundle) {
       throw error(ErrorCode::kInvalidInput,
@@ -67,10 +70,11 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
     tools::require_target("-o " + command.output->string(), *command.output);
   }
   show_program(named.program, command.program, output);
-  const Device device = command.device ? Device::open(*command.device) : Device::open();
+  const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);
   output.flush();
-  const TuneOptions options = tune_options(command, named.program, output, interrupt);
+  TuneOptions options = tune_options(command, named.program, output, interrupt);
+  options.bindings.world = rank.world();
   const TuneReport report =
       named.bundle ? tune(*named.bundle, device, options) : tune(named.program, device, options);
   show_search(report, output);
@@ -87,6 +91,24 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
   }
   // The outcome is kept by now, whatever is wrong with the program that it is shown for.
   show_what_is_left(named, device, options.bindings, report.record.variant.choices, output);
+}
+
+void tune_or_fail(const TuneCommand& command, RankOfRun rank, Output& output,
+                  const std::atomic<bool>& interrupt) {
+  try {
+    tune_rank(command, rank, output, interrupt);
+  } catch (...) {
+    throw Error(rank.fail(current_error(), output));
+  }
+}
+
+}  // namespace
+
+void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  if (command.devices.empty()) return tune_or_fail(command, {}, output, interrupt);
+  on_devices(command, output, [&](const TuneCommand& own, RankOfRun rank, Output& to) {
+    tune_or_fail(own, std::move(rank), to, interrupt);
+  });
 }
 
 }  // namespace baton::cli

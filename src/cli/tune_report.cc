@@ -23,12 +23,16 @@ Json json_of(const TuneVariant& variant) {
   Json rewrites = Json::object(), parameters = Json::object();
   for (const auto& [kernel, mode] : variant.choices.rewrites) rewrites[kernel] = to_string(mode);
   for (const auto& [symbol, value] : variant.choices.parameters) parameters[symbol] = value;
-  return {{"text", to_text(variant)},
-          {"executor", name_of(variant.executor)},
-          {"rewrites", rewrites},
-          {"even", variant.choices.even},
-          {"full_edges", variant.choices.full_edges},
-          {"parameters", parameters}};
+  Json json = {{"text", to_text(variant)},
+               {"executor", name_of(variant.executor)},
+               {"rewrites", rewrites},
+               {"even", variant.choices.even},
+               {"full_edges", variant.choices.full_edges},
+               {"parameters", parameters}};
+  for (const auto& [number, by] : variant.choices.collectives) {
+    json["collectives"].push_back({{"number", number}, {"by", to_string(by)}});
+  }
+  return json;
 }
 
 Json json_of(const TuneRatio& ratio) {

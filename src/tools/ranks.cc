@@ -56,12 +56,4 @@ std::vector<double> slowest(const World& world, std::string_view what, std::vect
   return own;
 }
 
-void require_one_rank(const Program& program, std::string_view command) {
-  if (!program.world() || !World::is_launched()) return;
-  throw error(ErrorCode::kInvalidInput,
-              "{} measures a program on one rank, and a launcher started several; start it without "
-              "the launcher",
-              command);
-}
-
 }  // namespace baton::tools

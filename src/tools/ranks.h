@@ -29,7 +29,4 @@ World join_world(bool& is_told);
 // them with as many times. Throws what ended the run of all ranks.
 std::vector<double> slowest(const World& world, std::string_view what, std::vector<double> own);
 
-// Throws kInvalidInput if a launcher started several ranks of the program: `command` measures one.
-void require_one_rank(const Program& program, std::string_view command);
-
 }  // namespace baton::tools

@@ -14,8 +14,9 @@ struct TunedChoice {
   bool fixed_executor = false;  // the executor of the options is asked for
 };
 
-// The accepted record that holds for a program with these values; nothing where there is none. The
-// options get its executor. Throws what find_tuned throws.
+// The accepted record that holds for a program with these values; nothing where there is none, or
+// where the ranks have different ones. Called by all ranks. The options get its executor. Throws
+// what find_tuned throws.
 std::optional<TuneRecord> take_tuned(const ProgramFile& file, const Device& device,
                                      const Bindings& bindings, const TunedChoice& choice,
                                      PrepareOptions& options);

@@ -145,6 +145,33 @@ MakePass edge_pass(std::uint32_t launch) {
   };
 }
 
+// By number, the all-reduces whose executor the program leaves open.
+std::vector<std::uint32_t> open_collectives(const Program& program) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t count = 0;
+  for_each_collective(program.steps(), [&](const CollectiveStep& step) {
+    const std::uint32_t number = count++;
+    if (step.kind == CollectiveKind::kAllReduce && !step.by) numbers.push_back(number);
+  });
+  return numbers;
+}
+
+// `executors`: the one of the untuned program first.
+MakePass collective_pass(std::uint32_t number, const std::vector<CollectiveExecutor>& executors) {
+  return [=](const TuneVariant& best, const std::vector<EdgeReport>&) {
+    Pass pass{fmt::format("collective {}", number), {}};
+    for (const CollectiveExecutor by : executors) {
+      TuneVariant other = best;
+      auto& chosen = other.choices.collectives;
+      std::erase_if(chosen, [&](const auto& each) { return each.first == number; });
+      if (by != executors.front()) chosen.emplace_back(number, by);
+      std::ranges::sort(chosen);
+      if (!(other == best)) pass.variants.push_back(std::move(other));
+    }
+    return pass;
+  };
+}
+
 void add_parameters(const Program& program, const Freedom& freedom, std::vector<MakePass>& all) {
   NameSlots names;
   std::vector<std::int64_t> slots;
@@ -177,6 +204,11 @@ bool has_open_placement(const Program& program, const std::string& kernel) {
 std::vector<MakePass> passes_of(const Program& program, const Freedom& freedom) {
   std::vector<MakePass> all;
   if (freedom.executor) all.push_back(executor_pass());
+  if (freedom.executors.size() > 1) {
+    for (const std::uint32_t number : open_collectives(program)) {
+      all.push_back(collective_pass(number, freedom.executors));
+    }
+  }
   const std::vector<std::string> kernels = open_kernels(program);
   const std::vector<std::string> launches = open_launches(program);
   if (freedom.edges && !kernels.empty()) all.push_back(common_rewrite_pass(kernels));

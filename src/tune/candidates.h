@@ -15,6 +15,9 @@ struct Freedom {
   bool edges = true;                      // edges, rewrites and placements
   bool executor = true;                   // stream or graph
   std::vector<BoundSymbol> symbols = {};  // the program's, with the values of the untuned program
+  // What can execute an all-reduce of the ranks of the search; none of one rank. The first one
+  // executes those that do not say what does.
+  std::vector<CollectiveExecutor> executors = {};
 };
 
 // The variants that differ from the best one so far in one thing.

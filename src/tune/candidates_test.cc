@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -92,6 +93,45 @@ TEST(Candidates, EachPassVariesOneThing) {
                   "rewrite of b: rewrite b = loads", "rewrite of b: rewrite b = exit",
                   "rewrite of b: rewrite b = top", "edge to launch 0: full edge to launch 0",
                   "edge to launch 2: full edge to launch 2"));
+}
+
+TEST(Candidates, EachAllReduceTriesWhatCanExecuteIt) {
+  const Program program = Program::from_text(R"(
+[world]
+[buffers.x]
+dtype = "f32"
+shape = [4]
+role = "output"
+[[steps]]
+repeat = 2
+steps = [ { all_reduce = { buffer = "x" } }, { broadcast = { buffer = "x", root = 0 } } ]
+[[steps]]
+all_reduce = { buffer = "x", by = "host" }
+[[steps]]
+all_reduce = { buffer = "x" }
+)",
+                                             "p");
+  Freedom freedom = all_free(program);
+  freedom.executor = false;
+  EXPECT_THAT(texts(program, freedom), IsEmpty());
+  using enum CollectiveExecutor;
+  freedom.executors = {kNccl, kPeer, kHost};
+  EXPECT_THAT(
+      texts(program, freedom),
+      ElementsAre("collective 0: collective 0 by peer", "collective 0: collective 0 by host",
+                  "collective 3: collective 3 by peer", "collective 3: collective 3 by host"));
+  TuneVariant best;
+  best.choices.collectives = {{0, kPeer}};
+  EXPECT_THAT(texts(program, freedom, best),
+              ElementsAre("collective 0: untuned", "collective 0: collective 0 by host",
+                          "collective 3: collective 0 by peer, collective 3 by peer",
+                          "collective 3: collective 0 by peer, collective 3 by host"));
+  // What the program says stays.
+  best.choices.collectives = {{0, kPeer}, {2, kPeer}};
+  const std::string text = with_choices(program, best.choices).to_toml();
+  EXPECT_THAT(text, HasSubstr("by = \"peer\""));
+  EXPECT_THAT(text, HasSubstr("by = \"host\""));
+  EXPECT_THROW(with_choices(program, {.collectives = {{4, kPeer}}}), Error);
 }
 
 TEST(Candidates, AChoiceCanBeTakenBack) {

@@ -15,6 +15,11 @@ constexpr double kHopeless = 1.10;
 
 using Clock = std::chrono::steady_clock;
 
+bool is_over(const RaceRules& rules) {
+  const bool here = Clock::now() >= rules.deadline;
+  return rules.any_is_over ? rules.any_is_over(here) : here;
+}
+
 // Fisher and Yates: std::shuffle differs between libraries.
 std::vector<std::size_t> random_order(std::size_t count, std::mt19937_64& random) {
   std::vector<std::size_t> order(count);
@@ -73,7 +78,7 @@ class Race {
   // Up to so many rounds. False where the time ran out.
   bool run_rounds(std::uint64_t last) {
     for (; rounds_ < last; ++rounds_) {
-      if (Clock::now() >= rules_.deadline) {
+      if (is_over(rules_)) {
         result_.out_of_time = true;
         return false;
       }
@@ -147,7 +152,7 @@ FinalResult face_off(const Measure& base, const Measure& copy, const Measure& ca
   std::vector<double> costs[3];
   const std::uint64_t rounds = rules.exact ? 1 : kFinalRounds;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    if (round > 0 && Clock::now() >= rules.deadline) break;
+    if (round > 0 && is_over(rules)) break;
     if (rules.on_round) rules.on_round(round);
     const std::vector<double> now = run_all({&base, &copy, &candidate}, random);
     for (std::size_t k = 0; k < now.size(); ++k) costs[k].push_back(now[k]);

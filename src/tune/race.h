@@ -19,6 +19,9 @@ using Measure = std::function<double()>;
 struct RaceRules {
   bool exact = false;  // a cost never changes, so that one run of each says all
   std::chrono::steady_clock::time_point deadline;
+  // Of several ranks: whether the deadline has passed for any of them, where it has for this one or
+  // not. Called before each round. Empty: one rank.
+  std::function<bool(bool here)> any_is_over = {};
   std::function<void(std::uint64_t round)> on_round = {};  // before each; may throw
 };
 

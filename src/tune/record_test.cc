@@ -21,6 +21,8 @@ TuneRecord full_record() {
   record.variant.choices.rewrites = {{"matvec", RewriteMode::kLoads}, {"norm", RewriteMode::kWait}};
   record.variant.choices.even = {"matvec"};
   record.variant.choices.full_edges = {3, 7};
+  record.variant.choices.collectives = {{0, CollectiveExecutor::kPeer},
+                                        {5, CollectiveExecutor::kHost}};
   record.variant.choices.parameters = {{"BLOCK", 128}};
   record.accepted = true;
   record.ratio = {0.9, 0.89, 0.91, 64};

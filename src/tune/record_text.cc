@@ -88,6 +88,20 @@ std::vector<std::pair<std::string, std::int64_t>> read_values(const Json& list,
   return values;
 }
 
+// [["peer", 0], …]: what executes the collective of that number.
+std::vector<std::pair<std::string, std::uint32_t>> read_named(const Json& list,
+                                                              const std::string& where) {
+  std::vector<std::pair<std::string, std::uint32_t>> named;
+  for (const auto& [name, number] : read_values(require_array(list, where), where)) {
+    if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) {
+      throw error(ErrorCode::kInvalidInput, "{} names collective {}, which cannot be", where,
+                  number);
+    }
+    named.emplace_back(name, static_cast<std::uint32_t>(number));
+  }
+  return named;
+}
+
 Json values_json(const std::vector<std::pair<std::string, std::int64_t>>& values) {
   Json list = Json::array();
   for (const auto& [name, value] : values) list.push_back(Json::array({name, value}));
@@ -118,6 +132,14 @@ TuneChoices read_choices(const Json& value, const std::string& where) {
     }
     choices.full_edges.push_back(static_cast<std::uint32_t>(launch));
   }
+  // Records of programs without ranks have none.
+  if (const Json* list = find_member(value, "collectives")) {
+    constexpr std::array<std::string_view, 3> kBy = {"nccl", "host", "peer"};
+    for (const auto& [by, number] : read_named(*list, object.place("collectives"))) {
+      const auto executor = choice(by, kBy, object.place("collectives")) + 1;
+      choices.collectives.emplace_back(number, static_cast<CollectiveExecutor>(executor));
+    }
+  }
   choices.parameters = read_values(object.array("parameters"), object.place("parameters"));
   return choices;
 }
@@ -127,10 +149,14 @@ Json json_of(const TuneChoices& choices) {
   for (const auto& [kernel, mode] : choices.rewrites) {
     rewrites.push_back(Json::array({kernel, std::string(to_string(mode))}));
   }
-  return {{"rewrites", rewrites},
-          {"even", choices.even},
-          {"full_edges", choices.full_edges},
-          {"parameters", values_json(choices.parameters)}};
+  Json json = {{"rewrites", rewrites},
+               {"even", choices.even},
+               {"full_edges", choices.full_edges},
+               {"parameters", values_json(choices.parameters)}};
+  for (const auto& [number, by] : choices.collectives) {
+    json["collectives"].push_back(Json::array({std::string(to_string(by)), number}));
+  }
+  return json;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "bind/binding.h"
 #include "driver/driver.h"
+#include "session/collective_choice.h"
 
 namespace baton::tuning {
 namespace {
@@ -61,6 +62,7 @@ Search::Search(const Subject& subject, const TuneOptions& options, CostKind cost
       options_(options),
       cost_(cost),
       exact_(cost == CostKind::kWarpInstructions),
+      ranks_(options.bindings.world.value_or(World())),
       start_(std::chrono::steady_clock::now()),
       limits_{.timeout = options.timeout, .interrupt = options.interrupt} {
   untuned_.executor = options.executor.value_or(ExecutorKind::kStream);
@@ -69,6 +71,27 @@ Search::Search(const Subject& subject, const TuneOptions& options, CostKind cost
 
 double Search::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool Search::is_used(double share) const {
+  return ranks_.any(seconds() >= share * options_.budget);
+}
+
+double Search::measure(Arm& arm) const {
+  ranks_.meet();
+  return ranks_.slowest(arm.measure());
+}
+
+std::vector<CollectiveExecutor> Search::executors() const {
+  if (!ranks_.are_several()) return {};
+  std::vector<CollectiveExecutor> all = usable_executors(subject_.device(), ranks_.world());
+  // What the untuned program took is known since it ran.
+  const auto& report = base_->executable().report().collectives;
+  if (!report) return {};
+  const auto own = std::ranges::find_if(
+      all, [&](CollectiveExecutor each) { return to_string(each) == report->executor; });
+  if (own != all.end()) std::rotate(all.begin(), own, own + 1);
+  return all;
 }
 
 void Search::report_progress(const std::string& what) const {
@@ -85,6 +108,7 @@ RaceRules Search::rules(const std::string& what, double until) const {
   rules.exact = exact_;
   rules.deadline = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                 std::chrono::duration<double>(until));
+  if (ranks_.are_several()) rules.any_is_over = [this](bool here) { return ranks_.any(here); };
   rules.on_round = [this, what](std::uint64_t round) {
     report_progress(fmt::format("{}, round {}", what, round + 1));
   };
@@ -100,10 +124,11 @@ std::unique_ptr<Arm> Search::candidate(const TuneVariant& variant, TuneTrial& tr
   try {
     std::unique_ptr<Arm> made = arm(variant);
     const auto difference = difference_of(made->results(), wanted_);
-    if (!difference) return made;
-    trial.refused = "the output " + *difference;
+    if (!ranks_.any(difference.has_value())) return made;
+    trial.refused = difference ? "the output " + *difference : "an output of another rank differs";
   } catch (const Error& failure) {
-    if (!is_refusal(failure, is_simulated(subject_.device()))) throw;
+    // A rank that fails ends the run of all of them.
+    if (ranks_.are_several() || !is_refusal(failure, is_simulated(subject_.device()))) throw;
     // On the simulated GPU a fault leaves an error state.
     if (failure.code() == ErrorCode::kFault) subject_.device().recover();
     trial.refused = failure.message();
@@ -115,11 +140,12 @@ void Search::check_base() {
   report_progress("the untuned program");
   base_ = arm(untuned_);
   wanted_ = base_->results();
-  if (const auto difference = difference_of(base_->results(), wanted_)) {
+  const auto difference = difference_of(base_->results(), wanted_);
+  if (ranks_.any(difference.has_value())) {
     throw error(ErrorCode::kMismatch,
                 "two runs of the untuned program give other results: the output {}; tuning "
                 "compares results bit by bit, so make the program repeatable",
-                *difference);
+                difference.value_or("of another rank differs"));
   }
 }
 
@@ -134,7 +160,7 @@ bool Search::try_pass(const MakePass& make_pass) {
       return trial.variant == variant && !trial.refused.empty();
     };
     if (std::ranges::any_of(report_.trials, same)) continue;
-    if (seconds() >= kSearchShare * options_.budget) {
+    if (is_used(kSearchShare)) {
       report_.out_of_time = true;
       break;
     }
@@ -145,14 +171,14 @@ bool Search::try_pass(const MakePass& make_pass) {
     std::unique_ptr<Arm> made = candidate(variant, trial);
     if (!made) continue;
     trials.push_back(report_.trials.size() - 1);
-    measures.emplace_back([arm = made.get()] { return arm->measure(); });
+    measures.emplace_back([this, arm = made.get()] { return measure(*arm); });
     arms.push_back(std::move(made));
   }
   if (arms.empty()) return false;
   const std::string what =
       fmt::format("{}: {} variant{}", pass.name, arms.size(), arms.size() == 1 ? "" : "s");
   Arm& against = best_arm_ ? *best_arm_ : *base_;
-  const RaceResult result = race([&] { return against.measure(); }, measures,
+  const RaceResult result = race([&] { return measure(against); }, measures,
                                  rules(what, kSearchShare * options_.budget), random_);
   report_.out_of_time |= result.out_of_time;
   for (std::size_t k = 0; k < arms.size(); ++k) {
@@ -175,6 +201,7 @@ void Search::search() {
   freedom.edges = is_default && !exact_;
   freedom.executor = !options_.executor && !exact_;
   freedom.symbols = bind::bind_symbols(subject_.program(), options_.bindings);
+  if (!exact_) freedom.executors = executors();
   const std::vector<MakePass> passes = passes_of(subject_.program(), freedom);
   for (int sweep = 0; sweep < kMaxSweeps && !report_.out_of_time; ++sweep) {
     bool is_better = false;
@@ -199,8 +226,8 @@ void Search::conclude() {
   }
   copy->results();  // a run before, as the others had
   const FinalResult result = face_off(
-      [&] { return base_->measure(); }, [&] { return copy->measure(); },
-      [&] { return tuned->measure(); }, rules("the best variant", options_.budget), random_);
+      [&] { return measure(*base_); }, [&] { return measure(*copy); },
+      [&] { return measure(*tuned); }, rules("the best variant", options_.budget), random_);
   TuneRecord& record = report_.record;
   record.ratio = result.ratio;
   record.noise = result.noise;
@@ -233,7 +260,7 @@ TuneReport Search::run() {
   check_base();
   search();
   conclude();
-  if (report_.base_cost == 0) report_.base_cost = base_->measure();
+  if (report_.base_cost == 0) report_.base_cost = measure(*base_);
   if (report_.trials.empty() && report_.remark.empty()) {
     report_.remark = exact_ ? "the simulated GPU has no time of its own: it tries [tune] symbols "
                               "alone, and the program has none to vary"

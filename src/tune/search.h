@@ -12,6 +12,7 @@
 #include "tune/arm.h"
 #include "tune/candidates.h"
 #include "tune/race.h"
+#include "tune/ranks.h"
 #include "tune/subject.h"
 
 namespace baton::tuning {
@@ -41,11 +42,18 @@ class Search {
   RaceRules rules(const std::string& what, double until) const;
   void report_progress(const std::string& what) const;
   double seconds() const;
+  // Whether so much of the budget is used, on any rank.
+  bool is_used(double share) const;
+  // A run of an arm, on all ranks at once. Returns what it costs the slowest of them.
+  double measure(Arm& arm) const;
+  // What can execute all-reduces, that of the untuned program first; none of one rank.
+  std::vector<CollectiveExecutor> executors() const;
 
   const Subject& subject_;
   const TuneOptions& options_;
   const CostKind cost_;
   const bool exact_;
+  const SearchRanks ranks_;
   const std::chrono::steady_clock::time_point start_;
   const RunOptions limits_;
   std::mt19937_64 random_{19};  // fixed: equal measurements give equal searches

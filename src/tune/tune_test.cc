@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "session/test_program.h"
+#include "session/test_ranks.h"
+#include "tune/ranks.h"
 #include "tune/search.h"
 
 namespace baton::session_test {
@@ -404,6 +406,51 @@ steps = [ { launch = "count", grid = [1], block = [1], args = ["y", "go"] } ]
   const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
   ASSERT_FALSE(report.trials.empty());
   for (const TuneTrial& trial : report.trials) EXPECT_EQ(trial.refused, "") << trial.pass;
+}
+
+// On two simulated devices, by seconds: which of them is fastest says nothing, but all ranks find
+// the same, and nothing that gives other results is measured.
+TEST(TuneRanks, EachAllReduceIsTriedByAllThatCanExecuteIt) {
+  const Program program = Program::from_text(R"(
+[world]
+[buffers]
+x = { dtype = "f32", shape = [256], role = "output", init = "ones" }
+y = { dtype = "f32", shape = [1024], role = "output", init = "ones" }
+[[steps]]
+all_reduce = { buffer = "x" }
+[[steps]]
+all_reduce = { buffer = "y", op = "max" }
+)",
+                                             "p");
+  std::vector<TuneReport> reports(2);
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    TuneOptions options;
+    options.bindings.world = world;
+    options.executor = ExecutorKind::kStream;
+    options.budget = 3;
+    options.keep = false;
+    const tuning::Subject subject(program, std::nullopt, device, options.load);
+    reports[world.rank()] = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+  }));
+  ASSERT_FALSE(reports[0].trials.empty());
+  EXPECT_EQ(reports[0].trials.front().pass, "collective 0");
+  EXPECT_EQ(to_text(reports[0].trials.front().variant), "collective 0 by peer");
+  ASSERT_EQ(reports[0].trials.size(), reports[1].trials.size());
+  for (std::size_t k = 0; k < reports[0].trials.size(); ++k) {
+    EXPECT_TRUE(reports[0].trials[k].variant == reports[1].trials[k].variant) << k;
+    EXPECT_EQ(reports[0].trials[k].refused, "") << k;
+    EXPECT_EQ(reports[0].trials[k].cost, reports[1].trials[k].cost) << k;
+  }
+  EXPECT_TRUE(reports[0].record.variant == reports[1].record.variant);
+}
+
+TEST(TuneRanks, WhatOneRankSeesAllKnow) {
+  expect_none(on_ranks(2, [&](const Device&, const World& world) {
+    const tuning::SearchRanks ranks(world);
+    EXPECT_TRUE(ranks.any(world.rank() == 1));
+    EXPECT_FALSE(ranks.any(false));
+    EXPECT_EQ(ranks.slowest(1.0 + world.rank()), 2.0);
+  }));
 }
 
 }  // namespace
