@@ -114,10 +114,12 @@ __device__ Pack<T> exchange(const Block& block, unsigned epoch, const Pack<T>& o
   return pack;
 }
 
-__device__ inline bool are_even(unsigned long long places, const Epilogue& epilogue, unsigned size) {
-  return (places | epilogue.add | epilogue.weight | epilogue.normed | epilogue.row * size) %
-             sizeof(Vector) ==
-         0;
+// Whether all places, and all numbers of elements, are multiples of a pack.
+template <class T>
+__device__ bool are_even(unsigned long long places, unsigned long long elements,
+                         const Epilogue& epilogue) {
+  const unsigned long long bytes = (elements | epilogue.row) * sizeof(T);
+  return (places | epilogue.add | epilogue.weight | epilogue.normed | bytes) % sizeof(Vector) == 0;
 }
 
 // The rounds of a block, one after another.
@@ -151,36 +153,33 @@ struct Rounds {
   }
 };
 
+// One all-reduce, as the kernel gets it.
 template <class T>
-__device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
-                           unsigned long long elements, unsigned long long of_block,
-                           unsigned of_round, int op, int shots, const unsigned* stop,
-                           const Epilogue& epilogue) {
-  const Block block(ranks, rank, count, stop);
-  int is_even =
-      are_even(reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
-               epilogue, sizeof(T));
-  Rounds rounds(elements, of_block, of_round);
-  compute_now(is_even);
-  compute_now(rounds.first);
-  compute_now(rounds.count);
-  FinisherOf<T> finisher(epilogue, to, is_even != 0);
+struct Task {
+  const T* from;
+  T* to;
+  int op, shots;
+  const Epilogue& epilogue;
+};
+
+template <bool kEven, class T>
+__device__ void all_reduce(const Block& block, const Task<T>& task, Rounds rounds) {
+  FinisherOf<T, kEven> finisher(task.epilogue, task.to);
+  const unsigned warp = threadIdx.x / kLanes, count = static_cast<unsigned>(block.count);
   wait_for_earlier_launches();
   unsigned epoch = *block.last_epoch();
-  const unsigned warp = threadIdx.x / kLanes;
   for (; !rounds.is_over(); rounds.next()) {
     const unsigned packs = packs_of<T>(rounds.count), warps = (packs + kLanes - 1) / kLanes;
     Pack<T> pack = {};
     if (threadIdx.x < packs) {
-      pack = load_pack(from + rounds.begin(), threadIdx.x, rounds.count, is_even != 0);
+      pack = load_pack<kEven>(task.from + rounds.begin(), threadIdx.x, rounds.count);
     }
     epoch = next_epoch(epoch);
     if (warp < warps) {
       // Each rank reduces something, since all send to all (ranks.cuh).
-      const bool is_of_all = shots == 1 || warps < static_cast<unsigned>(count);
-      const int reducer =
-          is_of_all ? 0 : static_cast<int>(warp * static_cast<unsigned>(count) / warps);
-      pack = exchange(block, epoch, pack, op, is_of_all, reducer, [&] {
+      const bool is_of_all = task.shots == 1 || warps < count;
+      const int reducer = is_of_all ? 0 : static_cast<int>(warp * count / warps);
+      pack = exchange(block, epoch, pack, task.op, is_of_all, reducer, [&] {
         finisher.load(rounds.begin(), rounds.at, rounds.count);
       });
     }
@@ -191,21 +190,48 @@ __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* fro
   if (threadIdx.x == 0) *block.last_epoch() = epoch;
 }
 
-// The same division of the elements, which are in place.
 template <class T>
-__device__ void finish(T* results, unsigned long long elements, unsigned long long of_block,
-                       unsigned of_round, const Epilogue& epilogue) {
-  const bool is_even =
-      are_even(reinterpret_cast<unsigned long long>(results), epilogue, sizeof(T));
-  Finisher<T> finisher(epilogue, results, is_even);
-  for (Rounds rounds(elements, of_block, of_round); !rounds.is_over(); rounds.next()) {
+__device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* from, T* to,
+                           unsigned long long elements, unsigned long long of_block,
+                           unsigned of_round, int op, int shots, const unsigned* stop,
+                           const Epilogue& epilogue) {
+  const Block block(ranks, rank, count, stop);
+  const Task<T> task{from, to, op, shots, epilogue};
+  Rounds rounds(elements, of_block, of_round);
+  compute_now(rounds.first);
+  compute_now(rounds.count);
+  const bool is_even = are_even<T>(
+      reinterpret_cast<unsigned long long>(from) | reinterpret_cast<unsigned long long>(to),
+      elements, epilogue);
+  // Where latency counts: shorter code.
+  if constexpr (kIsFloat<T>) {
+    if (is_even) return all_reduce<true>(block, task, rounds);
+  }
+  all_reduce<false>(block, task, rounds);
+}
+
+// The same division of the elements, which are in place.
+template <bool kEven, class T>
+__device__ void finish(T* results, Rounds rounds, const Epilogue& epilogue) {
+  Finisher<T, kEven> finisher(epilogue, results);
+  for (; !rounds.is_over(); rounds.next()) {
     Pack<T> pack = {};
     if (threadIdx.x < packs_of<T>(rounds.count)) {
-      pack = load_pack<T>(results + rounds.begin(), threadIdx.x, rounds.count, is_even);
+      pack = load_pack<kEven, T>(results + rounds.begin(), threadIdx.x, rounds.count);
     }
     finisher.load(rounds.begin(), rounds.at, rounds.count);
     finisher.finish(pack, rounds.begin(), rounds.at, rounds.count);
   }
+}
+
+template <class T>
+__device__ void finish(T* results, unsigned long long elements, unsigned long long of_block,
+                       unsigned of_round, const Epilogue& epilogue) {
+  const Rounds rounds(elements, of_block, of_round);
+  if (are_even<T>(reinterpret_cast<unsigned long long>(results), elements, epilogue)) {
+    return finish<true>(results, rounds, epilogue);
+  }
+  finish<false>(results, rounds, epilogue);
 }
 
 }  // namespace baton::peer

@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 compile() {
   text=$1
   shift
-  "${NVCC:-nvcc}" -ptx "$@" -std=c++17 --expt-relaxed-constexpr -O3 -o "$text" all_reduce.cu
+  "${NVCC:-nvcc}" -ptx "$@" -std=c++20 --expt-relaxed-constexpr -O3 -o "$text" all_reduce.cu
   sed -i -e '/^\/\//d' -e 's/^\.version .*/.version 8.4/' "$text"
 }
 compile all_reduce.ptx -arch=compute_80

@@ -26,18 +26,18 @@ __device__ inline float sum_of_block(float value) {
   return sum;
 }
 
-template <class T>
+template <class T, bool kEven>
 class Finisher {
  public:
-  __device__ Finisher(const Epilogue& epilogue, T* result, bool is_even)
-      : epilogue_(epilogue), result_(result), is_even_(is_even) {}
+  __device__ Finisher(const Epilogue& epilogue, T* result)
+      : epilogue_(epilogue), result_(result) {}
 
   // Begins to load what the thread's pack of the `count` elements from `begin` on needs beside
   // itself. They are a row, or a part of one: `at` is its place there.
   __device__ void load(unsigned long long begin, unsigned long long at, unsigned count) {
     if (threadIdx.x >= packs_of<T>(count)) return;
-    if (epilogue_.add != 0) added_ = load_pack(add() + begin, threadIdx.x, count, is_even_);
-    if (epilogue_.row != 0) weights_ = load_pack(weight() + at, threadIdx.x, count, is_even_);
+    if (epilogue_.add != 0) added_ = load_pack<kEven>(add() + begin, threadIdx.x, count);
+    if (epilogue_.row != 0) weights_ = load_pack<kEven>(weight() + at, threadIdx.x, count);
   }
 
   // `pack`: the thread's, of the elements that were loaded last. A part of a row has as many
@@ -50,7 +50,7 @@ class Finisher {
 #pragma unroll
         for (unsigned i = 0; i < kEach<T>; ++i) pack.set(i, __fadd_rn(pack[i], added_[i]));
       }
-      store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
+      store_pack<kEven>(result_ + begin, threadIdx.x, count, pack);
 #pragma unroll
       for (unsigned i = 0; i < kEach<T>; ++i) squares_ = __fmaf_rn(pack[i], pack[i], squares_);
     }
@@ -62,8 +62,8 @@ class Finisher {
     // All parts but the last one are stored.
 #pragma unroll 1
     for (unsigned long long part = 0; part < at; part += kThreads * kEach<T>) {
-      store_norm(load_pack<T>(result_ + begin - at + part, threadIdx.x, ~0u, is_even_),
-                 load_pack(weight() + part, threadIdx.x, ~0u, is_even_), scale, begin - at + part,
+      store_norm(load_pack<kEven, T>(result_ + begin - at + part, threadIdx.x, ~0u),
+                 load_pack<kEven>(weight() + part, threadIdx.x, ~0u), scale, begin - at + part,
                  threadIdx.x, ~0u);
     }
   }
@@ -78,53 +78,53 @@ class Finisher {
     for (unsigned i = 0; i < kEach<T>; ++i) {
       pack.set(i, __fmul_rn(__fmul_rn(pack[i], scale), weights[i]));
     }
-    store_pack(reinterpret_cast<T*>(epilogue_.normed) + begin, k, count, is_even_, pack);
+    store_pack<kEven>(reinterpret_cast<T*>(epilogue_.normed) + begin, k, count, pack);
   }
 
   const Epilogue& epilogue_;
   T* const result_;
-  const bool is_even_;  // rows, and all places, are multiples of a pack
   Pack<T> added_, weights_;
   float squares_ = 0;  // of the thread's elements of a row
 };
 
 // Of integers, which have no epilogues.
-template <class T>
+template <class T, bool kEven>
 class Storer {
  public:
-  __device__ Storer(const Epilogue&, T* result, bool is_even)
-      : result_(result), is_even_(is_even) {}
+  __device__ Storer(const Epilogue&, T* result) : result_(result) {}
 
   __device__ void load(unsigned long long, unsigned long long, unsigned) const {}
   __device__ void finish(const Pack<T>& pack, unsigned long long begin, unsigned long long,
                          unsigned count) const {
     if (threadIdx.x < packs_of<T>(count)) {
-      store_pack(result_ + begin, threadIdx.x, count, is_even_, pack);
+      store_pack<kEven>(result_ + begin, threadIdx.x, count, pack);
     }
   }
 
  private:
   T* const result_;
-  const bool is_even_;
 };
 
+// Whether there are epilogues of the type.
 template <class T>
+constexpr bool kIsFloat = false;
+template <>
+inline constexpr bool kIsFloat<float> = true;
+template <>
+inline constexpr bool kIsFloat<__half> = true;
+template <>
+inline constexpr bool kIsFloat<__nv_bfloat16> = true;
+
+template <class T, bool kEven>
 struct ChosenFinisher {
-  using Type = Storer<T>;
+  using Type = Storer<T, kEven>;
 };
-template <>
-struct ChosenFinisher<float> {
-  using Type = Finisher<float>;
+template <class T, bool kEven>
+  requires kIsFloat<T>
+struct ChosenFinisher<T, kEven> {
+  using Type = Finisher<T, kEven>;
 };
-template <>
-struct ChosenFinisher<__half> {
-  using Type = Finisher<__half>;
-};
-template <>
-struct ChosenFinisher<__nv_bfloat16> {
-  using Type = Finisher<__nv_bfloat16>;
-};
-template <class T>
-using FinisherOf = typename ChosenFinisher<T>::Type;
+template <class T, bool kEven>
+using FinisherOf = typename ChosenFinisher<T, kEven>::Type;
 
 }  // namespace baton::peer

@@ -42,10 +42,11 @@ __device__ inline unsigned lane() {
   return threadIdx.x % kLanes;
 }
 
-// A warp's in a slot.
-__device__ inline unsigned place_of_warp() {
-  return threadIdx.x / kLanes * kPacketsOfWarp * kPacketBytes;
+// Where a lane's first packet lies in a slot. Its second one, if it has one, lies kToSecond behind.
+__device__ inline unsigned place_of_lane() {
+  return (threadIdx.x / kLanes * kPacketsOfWarp + lane()) * kPacketBytes;
 }
+constexpr unsigned kToSecond = kLanes * kPacketBytes;
 
 // The packets of a warp's packs, ready to be sent to any number of ranks. By all lanes.
 class Packets {
@@ -56,11 +57,12 @@ class Packets {
     more_[1] = __shfl_sync(~0u, bits.w, (first + 1) % kLanes);
     more_[2] = __shfl_sync(~0u, bits.w, (first + 2) % kLanes);
   }
-  // `to`: the warp's place in a slot.
+  // `to`: the lane's place in a slot.
   __device__ void send(Bytes* to) const {
-    store_packet(to + lane() * kPacketBytes, bits_.x, bits_.y, bits_.z, epoch_);
-    if (lane() >= kPacketsOfWarp - kLanes) return;
-    store_packet(to + (kLanes + lane()) * kPacketBytes, more_[0], more_[1], more_[2], epoch_);
+    store_packet(to, bits_.x, bits_.y, bits_.z, epoch_);
+    if (lane() < kPacketsOfWarp - kLanes) {
+      store_packet(to + kToSecond, more_[0], more_[1], more_[2], epoch_);
+    }
   }
 
  private:
@@ -74,16 +76,15 @@ class Packets {
 // on, round after round.
 constexpr unsigned kPollsOfStop = 4096;
 
-// Waits for a warp's packs. By all lanes. Returns anything once `*stop` is not zero.
+// Waits for a warp's packs. By all lanes, each with its place in a slot. Returns anything once `*stop` is not zero.
 __device__ inline Vector receive(const Bytes* from, unsigned epoch, const unsigned* stop) {
   Vector bits;
   unsigned more[3];
 #pragma unroll 1
   for (unsigned polls = 1;; ++polls) {
-    bool has_all = load_packet(from + lane() * kPacketBytes, epoch, bits.x, bits.y, bits.z);
+    bool has_all = load_packet(from, epoch, bits.x, bits.y, bits.z);
     if (lane() < kPacketsOfWarp - kLanes) {
-      has_all &= load_packet(from + (kLanes + lane()) * kPacketBytes, epoch, more[0], more[1],
-                             more[2]);
+      has_all &= load_packet(from + kToSecond, epoch, more[0], more[1], more[2]);
     }
     if (__all_sync(~0u, has_all)) break;
     if (polls % kPollsOfStop != 0) continue;

@@ -71,23 +71,24 @@ __device__ __noinline__ void store_some(T* to, unsigned count, Vector bits) {
   }
 }
 
-// `count`: elements at the place. `is_even`: the place is a multiple of a pack.
-template <class T>
-__device__ Pack<T> load_pack(const T* from, unsigned k, unsigned count, bool is_even) {
-  const unsigned begin = k * kEach<T>;
-  const unsigned left = count - begin;
-  if (is_even && left >= kEach<T>) return {reinterpret_cast<const Vector*>(from)[k]};
-  return {load_some(from + begin, left)};
+// `count`: elements at the place. kEven: places and counts are multiples of a pack, which code for
+// many launches knows.
+template <bool kEven, class T>
+__device__ Pack<T> load_pack(const T* from, unsigned k, unsigned count) {
+  if (kEven || (reinterpret_cast<unsigned long long>(from) % sizeof(Vector) == 0 &&
+                count - k * kEach<T> >= kEach<T>)) {
+    return {reinterpret_cast<const Vector*>(from)[k]};
+  }
+  return {load_some(from + k * kEach<T>, count - k * kEach<T>)};
 }
 
-template <class T>
-__device__ void store_pack(T* to, unsigned k, unsigned count, bool is_even, const Pack<T>& pack) {
-  const unsigned begin = k * kEach<T>;
-  const unsigned left = count - begin;
-  if (is_even && left >= kEach<T>) {
+template <bool kEven, class T>
+__device__ void store_pack(T* to, unsigned k, unsigned count, const Pack<T>& pack) {
+  if (kEven || (reinterpret_cast<unsigned long long>(to) % sizeof(Vector) == 0 &&
+                count - k * kEach<T> >= kEach<T>)) {
     reinterpret_cast<Vector*>(to)[k] = pack.bits;
   } else {
-    store_some(to + begin, left, pack.bits);
+    store_some(to + k * kEach<T>, count - k * kEach<T>, pack.bits);
   }
 }
 

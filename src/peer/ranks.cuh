@@ -59,18 +59,18 @@ struct Block {
   int rank;
   int count;             // of ranks
   const unsigned* stop;  // of the host: not zero once the run has failed
-  unsigned place;        // of the warp's packets in the slots of one kind and writer
+  unsigned place;        // of the lane's packets in the slots of one kind and writer
 
   __device__ Block(const Ranks& ranks_, int rank_, int count_, const unsigned* stop_)
       : ranks(ranks_),
         rank(rank_),
         count(count_),
         stop(stop_),
-        place(kSlotsOffset + blockIdx.x * kSlotBytes + place_of_warp()) {
+        place(kSlotsOffset + blockIdx.x * kSlotBytes + place_of_lane()) {
     compute_now(place);
   }
 
-  // The warp's.
+  // The lane's place there.
   __device__ Bytes* slot(int whose, unsigned epoch, int writer) const {
     return slots(whose, epoch & 1, writer) + place;
   }
