@@ -121,7 +121,7 @@ class SharedWatch {
     bool note_again(const Insn* insn, std::uint32_t offset, std::uint64_t shape) {
       if (next_ == end_ || next_->insn != insn || next_->offset != offset ||
           next_->shape != shape ||
-          ((next_->stride == 0 || looks_at_values_) && next_->touch != AccessKind::kRead)) {
+          (next_->touch != AccessKind::kRead && (next_->stride == 0 || looks_at_values_))) {
         return false;
       }
       ++next_;
