@@ -281,7 +281,9 @@ TEST(CertainWalk, AppendsUpToALimit) {
     std::vector<CertainAccess> found(kMaxCertainAccesses - room);
     walk_certainly(footprint, given, kLaunch, {}, number_of_variable, steps, found);
     EXPECT_EQ(found.size(), kMaxCertainAccesses - room + std::min<std::size_t>(room, 3));
-    if (room >= 3) EXPECT_EQ(found.back().begin, 8u);
+    if (room >= 3) {
+      EXPECT_EQ(found.back().begin, 8u);
+    }
   }
 }
 
