@@ -34,9 +34,9 @@ namespace baton::sim {
 // one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
-// differs. What lanes store to several places is kept where a segment begins to do something new.
-// Segments that do what one before them did are not asked for it, until two warps are found to
-// write one place: from then on all are (look_at_values).
+// differs. A segment that does something new keeps what its lanes store to several places. One that
+// does what one before it did is not asked for its values, which then count as unknown, until two
+// warps are found to write one place: from then on all are asked (look_at_values).
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
