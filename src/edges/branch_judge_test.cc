@@ -58,7 +58,8 @@ TEST_F(BranchLimits, SixteenConflictsAreTold) {
 }
 
 TEST_F(BranchLimits, EachPairOfBranchesCounts) {
-  const ParallelReport report = judge({{launch(0, "x", "y")}, {launch(1, "y", "z")}, writers(2, 1)});
+  const ParallelReport report =
+      judge({{launch(0, "x", "y")}, {launch(1, "y", "z")}, writers(2, 1)});
   EXPECT_EQ(report.branches, 3u);
   ASSERT_EQ(report.conflicts.size(), 2u);
   EXPECT_THAT(report.conflicts[0], HasSubstr("branches 0 and 1 may race: k0 writes y"));

@@ -67,13 +67,12 @@ bool SharedWatch::can_conflict(const Access& a, const Access& b) {
 
 // Whether both store the same to the bytes of the bit at `at`, where one of them stores to several
 // places at once.
-bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine,
-                                         const Segment& other, std::size_t theirs,
-                                         std::uint32_t at) const {
+bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, const Segment& other,
+                                         std::size_t theirs, std::uint32_t at) const {
   const Access& a = one.touched->log[mine];
   const Access& b = other.touched->log[theirs];
-  const bool are_stores = !reads_only(a.touch) && !reads_only(b.touch) &&
-                          one.party < watch_.all_ && other.party < watch_.all_;
+  const bool are_stores = !reads_only(a.touch) && !reads_only(b.touch) && one.party < watch_.all_ &&
+                          other.party < watch_.all_;
   if (!are_stores || (a.stride == 0 && b.stride == 0)) return false;
   watch_.look_at_values();
   // A byte of an access; null where it is not known what was stored.
@@ -122,8 +121,8 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
       for (const Access& mine : first.log) {
         if (!is_here(mine)) continue;
         const auto my_index = static_cast<std::size_t>(&mine - first.log.data());
-        const auto rival = std::find_if(
-            second.log.begin(), second.log.end(), [&](const Access& theirs) {
+        const auto rival =
+            std::find_if(second.log.begin(), second.log.end(), [&](const Access& theirs) {
               const auto their_index = static_cast<std::size_t>(&theirs - second.log.data());
               return can_conflict(mine, theirs) && is_here(theirs) &&
                      !store_the_same(one, my_index, other, their_index, at);

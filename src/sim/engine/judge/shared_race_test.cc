@@ -108,8 +108,9 @@ INSTANTIATE_TEST_SUITE_P(
         to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 st.shared.u32 [%r4+12], 3;"),
         // Other values in each turn.
         in_turns(to_row(4, "add.u32 %r6, %r2, %r8; st.shared.u32 [%r5], %r6;")),
-        in_turns(to_row(8, "add.u32 %r6, %r2, %r8;"
-                           "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+4], %r8;"))));
+        in_turns(to_row(8,
+                        "add.u32 %r6, %r2, %r8;"
+                        "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+4], %r8;"))));
 
 struct Stores {
   std::string body;
@@ -191,12 +192,12 @@ INSTANTIATE_TEST_SUITE_P(
 // In block 0 a barrier orders the two warps, which store the same. In block 1 they do what they did
 // in block 0, but for the barrier and a value: nobody asked for values until then.
 TEST(SharedRace, ComparesNoValuesOfAnEarlierBlock) {
-  const auto findings = run(
-      "mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mad.lo.u32 %r21, %r20, %r3, %r2;" +
-          to_row(4,
-                 "@!%p2 st.shared.u32 [%r5], %r21; @%p4 bar.sync 0; "
-                 "@%p2 st.shared.u32 [%r5], %r21;"),
-      2);
+  const auto findings =
+      run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mad.lo.u32 %r21, %r20, %r3, %r2;" +
+              to_row(4,
+                     "@!%p2 st.shared.u32 [%r5], %r21; @%p4 bar.sync 0; "
+                     "@%p2 st.shared.u32 [%r5], %r21;"),
+          2);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, driver::FindingKind::kSharedRace);
   EXPECT_EQ(findings[0].block, (std::array<std::uint32_t, 3>{1, 0, 0}));

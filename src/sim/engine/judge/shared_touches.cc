@@ -279,7 +279,8 @@ void SharedWatch::Memory::diverge(Open& open) {
   const std::shared_ptr<Footprint> past = open.leave();
   open.touched_ = take();
   for (std::size_t k = 0; k < replayed; ++k) touch(*open.touched_, past->log[k]);
-  if (!open.is_blind_ && open.touched_->is_whole) open.touched_->values.copy(past->values, replayed);
+  if (!open.is_blind_ && open.touched_->is_whole)
+    open.touched_->values.copy(past->values, replayed);
 }
 
 bool SharedWatch::Open::agrees(const Footprint& past, std::size_t k,
