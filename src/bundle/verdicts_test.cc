@@ -84,11 +84,11 @@ class VerdictsTest : public ::testing::Test {
     set_log_level(LogLevel::kWarning);
   }
 
-  std::string built(const BundleOptions& options = {}) {
+  std::string built(const BundleOptions& options = {}, const std::string& program = kProgram) {
     BundleOptions chosen = options;
     if (chosen.architectures.empty()) chosen.architectures = {"sm_90a"};
     const fs::path path = folder_.path() / "p.baton";
-    write_bundle(Program::from_text(kProgram, "chain", {}), path, chosen);
+    write_bundle(Program::from_text(program, "chain", {}), path, chosen);
     return read_file(path);
   }
   // The report of a check, and the log of how it was made.
@@ -181,6 +181,24 @@ TEST_F(VerdictsTest, OtherValuesAndOptionsAreJudgedAnew) {
   LoadOptions rewritten;
   rewritten.rewrite = RewriteMode::kLoads;
   expect_equal(check(bytes, {}, rewritten), analysed({}, rewritten));
+}
+
+// A bundle has no place for what is said of branches.
+TEST_F(VerdictsTest, AProgramWithAParallelIsJudgedWhenItIsLoaded) {
+  const std::string program = std::string(kProgram) + R"(
+[[steps]]
+parallel = [
+  [{ launch = "step", grid = [1], block = ["N"], args = ["y", "x"] }],
+  [{ launch = "step", grid = [1], block = ["N"], args = ["t", "x"] }],
+]
+)";
+  const std::string bytes = built({}, program);
+  EXPECT_THAT(Bundle::from_bytes(bytes, "p.baton").verdicts(), IsEmpty());
+  const CheckReport report =
+      LoadedProgram::load(Bundle::from_bytes(bytes, "p.baton"), device_).check();
+  EXPECT_FALSE(was_taken());
+  ASSERT_EQ(report.parallels.size(), 1u);
+  EXPECT_EQ(report.parallels[0].verdict, EdgeVerdict::kProven);
 }
 
 TEST_F(VerdictsTest, CanBeLeftOut) {

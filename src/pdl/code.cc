@@ -108,7 +108,7 @@ class CodeReader {
     frame.caller = caller;
     frame.first = static_cast<std::uint32_t>(code_.operations.size());
     const std::size_t total = code_.operations.size() + count + (caller == kNone ? 1 : 0);
-    if (total > kMaxOperations || frames_.size() >= kMaxOperations) {
+    if (total > kMaxOperations) {  // each frame but the first has a call among them
       throw error(ErrorCode::kInvalidInput, "{} has more than {} instructions with all its calls",
                   code_.kernel->name, kMaxOperations);
     }

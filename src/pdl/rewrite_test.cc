@@ -452,6 +452,14 @@ TEST(Rewrite, TriggersInTheLastTurnOfALoop) {
       "{ .reg .b32 %baton0; .reg .b32 %baton1; .reg .pred %baton2; .reg .pred %baton3; "
       "add.u32 %baton0, %r1, %r2; add.u32 %baton1, %baton0, 1; "
       "setp.lt.u32 %baton2|%baton3, %baton1, %r0; @!%baton3 TRIGGER } ");
+  // Registers side by side, which are read and written.
+  expect(
+      "add.u32 %r1, %r1, %r2;\nmov.b64 %d1, {%r1, %r3};\nmov.b64 {%r5, %r6}, %d1;\n"
+      "setp.lt.u32 %p1, %r6, %r0;\n@%p1 bra L;\nret;",
+      "{ .reg .b32 %baton0; .reg .b64 %baton1; .reg .b32 %baton2; .reg .b32 %baton3; "
+      ".reg .pred %baton4; add.u32 %baton0, %r1, %r2; mov.b64 %baton1, {%baton0, %r3}; "
+      "mov.b64 {%baton2, %baton3}, %baton1; setp.lt.u32 %baton4, %baton3, %r0; "
+      "@!%baton4 TRIGGER } ");
 }
 
 // The text is of names, whatever they stand for at the time.
@@ -499,11 +507,13 @@ TEST(Rewrite, LeavesLoopsWhoseEndCannotBeToldTwice) {
     const std::string body = loop(decides + "@%p1 bra L;\nret;");
     EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
   }
-  // More than a trigger is worth.
+  // Eight instructions are repeated. More are more than a trigger is worth.
   std::string many;
-  for (int i = 0; i < 9; ++i) many += "add.u32 %r1, %r1, %r2;\n";
-  const std::string body = loop(many + "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;");
-  EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
+  for (int count = 2; count < 11; ++count) {
+    many += "add.u32 %r1, %r1, %r2;\n";
+    const std::string body = loop(many + "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;");
+    EXPECT_EQ(text(body, TriggerPlace::kBehindLoads) == body, count > 8) << count;
+  }
 }
 
 // The repeated instructions are put where an inner scope declares one of their names again.
@@ -516,6 +526,14 @@ TEST(Rewrite, RepeatsNothingUnderANameThatMeansAnotherRegister) {
     const std::string triggered = text(body, TriggerPlace::kBehindLoads);
     // The own predicate has a name of its own, whatever hides the kernel's.
     EXPECT_EQ(triggered == body, hidden != ".reg .pred %p1;") << triggered;
+  }
+  // The same of registers side by side: another one than those is no matter.
+  const std::string pair = "mov.b64 %d1, {%r1, %r3};\nsetp.lt.u64 %p1, %d1, %d2;\n";
+  for (const std::string hidden : {"%r1", "%r3", "%r4"}) {
+    const std::string body = "L: { .reg .b32 " + hidden +
+                             ";\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n}\n" + pair +
+                             "@%p1 bra L;\nret;";
+    EXPECT_EQ(text(body, TriggerPlace::kBehindLoads) == body, hidden != "%r4") << hidden;
   }
   // Nothing is repeated, and the guard itself is hidden.
   const std::string known =

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pdl/bound.h"
+#include "pdl/certain_walk.h"
 #include "pdl/chain.h"
 #include "pdl/launch_evidence.h"
 #include "pdl/test_support.h"
@@ -260,6 +263,49 @@ TEST(Witnesses, KnowTheirLane) {
   EXPECT_TRUE(is_lane((3 + 4 * (2 + 3 * 1)) % 32, {{4, 3, 2}, {1, 1, 1}}));
   EXPECT_FALSE(is_lane((3 + 3 * (2 + 3 * 1)) % 32, {{4, 3, 2}, {1, 1, 1}}));
   EXPECT_TRUE(is_lane((3 + 5 * (2 + 7 * 1)) % 32, {{5, 7, 2}, {1, 1, 1}}));
+}
+
+std::uint32_t number_of_variable(std::string_view, bool) {
+  return 9;
+}
+
+// The walk stops where the list is full, whoever filled it.
+TEST(CertainWalk, AppendsUpToALimit) {
+  const Footprint footprint =
+      footprint_of("st.global.u32 [%a], 1; st.global.u32 [%a+4], 1; st.global.u32 [%a+8], 1;");
+  const GivenArgument given[] = {GivenArgument::pointer(kX), GivenArgument::pointer(kW),
+                                 GivenArgument::pointer(kY), GivenArgument::scalar(0)};
+  for (const std::size_t room : {0, 1, 2, 3, 4}) {
+    SCOPED_TRACE(room);
+    std::uint64_t steps = 1000;
+    std::vector<CertainAccess> found(kMaxCertainAccesses - room);
+    walk_certainly(footprint, given, kLaunch, {}, number_of_variable, steps, found);
+    EXPECT_EQ(found.size(), kMaxCertainAccesses - room + std::min<std::size_t>(room, 3));
+    if (room >= 3) {
+      EXPECT_EQ(found.back().begin, 8u);
+    }
+  }
+}
+
+// A step is an operation; none is executed when none is left.
+TEST(CertainWalk, CountsItsSteps) {
+  const Footprint footprint = footprint_of("st.global.u32 [%a], 1; st.global.u32 [%a+4], 1;");
+  const GivenArgument given[] = {GivenArgument::pointer(kX), GivenArgument::pointer(kW),
+                                 GivenArgument::pointer(kY), GivenArgument::scalar(0)};
+  const auto walk = [&](std::uint64_t steps) {
+    std::vector<CertainAccess> found;
+    std::uint64_t left = steps;
+    walk_certainly(footprint, given, kLaunch, {}, number_of_variable, left, found);
+    return std::pair(steps - left, found.size());
+  };
+  const auto [needed, all] = walk(1000);
+  EXPECT_EQ(needed, footprint.code->operations.size());
+  EXPECT_EQ(all, 2u);
+  // Behind the second store there is the end alone.
+  EXPECT_EQ(walk(needed - 1), std::pair(needed - 1, std::size_t{2}));
+  EXPECT_EQ(walk(needed - 2), std::pair(needed - 2, std::size_t{1}));
+  EXPECT_EQ(walk(needed - 3), std::pair(needed - 3, std::size_t{0}));
+  EXPECT_EQ(walk(0), std::pair(std::uint64_t{0}, std::size_t{0}));
 }
 
 }  // namespace

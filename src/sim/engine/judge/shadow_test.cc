@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
+#include <vector>
 
 namespace baton::sim {
 namespace {
@@ -171,6 +173,42 @@ TEST(Shadow, ForgetsEverything) {
   EXPECT_EQ(cell_of(*layout, 2).write, 0u);
   EXPECT_EQ(cell_of(*layout, 2).read, 0u);
   EXPECT_TRUE(shadow.kept_of(shadow.readers, layout->cells + 2).empty());
+}
+
+// For ThreadSanitizer: some threads keep touchers while they hold a group, another one refines.
+TEST(Shadow, ThreadsKeepAndRefineAtOnce) {
+  constexpr std::uint64_t kBytes = 4096;
+  const auto never = [](Toucher) { return false; };
+  for (int round = 0; round < 8; ++round) {
+    Shadow shadow(kBytes);
+    std::vector<std::thread> threads;
+    for (std::uint32_t number = 1; number <= 3; ++number) {
+      threads.emplace_back([&, number] {
+        for (std::uint64_t offset = 0; offset < kBytes; offset += 4) {
+          const Shadow::Layout* const layout = shadow.layout(offset, 4);
+          const std::uint64_t part = offset >> layout->shift;
+          LockedGroup group = layout->lock(part / ShadowGroup::kCells);
+          group.split()[part % ShadowGroup::kCells].read = reader(number, 1);
+          shadow.keep(shadow.readers, layout->cells + part, reader(number, 2), never);
+          // None, where the parts became finer since.
+          EXPECT_LE(shadow.kept_of(shadow.readers, layout->cells + part).size(), 3u);
+          shadow.awaited(*layout)->lock(part / ShadowGroup::kCells).set_read(0, 0);
+          shadow.accesses.add(offset, 4, {number, 1, 0, 1, true});
+          EXPECT_FALSE(shadow.accesses.are_over(offset, 4, number, true, {}));
+        }
+      });
+    }
+    threads.emplace_back([&] {
+      shadow.layout(2, 2);
+      shadow.layout(1, 1);
+    });
+    for (std::thread& thread : threads) thread.join();
+    const Shadow::Layout* const bytes = shadow.layout(0, 4);
+    EXPECT_EQ(bytes->shift, 0);
+    shadow.keep(shadow.readers, bytes->cells, reader(9, 1), never);
+    const auto kept = shadow.kept_of(shadow.readers, bytes->cells);
+    EXPECT_NE(std::find(kept.begin(), kept.end(), reader(9, 1)), kept.end());
+  }
 }
 
 }  // namespace

@@ -16,22 +16,12 @@ constexpr std::uint32_t kMostPlaces = 64;  // of a segment that are looked at
 
 using Access = SharedWatch::Access;
 
-// The lanes of an access that touch the k-th of its places.
-std::uint32_t lanes_of(const Access& access, std::uint32_t k) {
-  if (access.stride == 0) return access.lanes;
-  const std::uint32_t first = access.first_lane + k * access.lanes_apart;
-  if (access.lanes_apart > 1) return ((1u << access.lanes_apart) - 1) << first;
-  const std::uint32_t lane = 1u << first;
-  // A pattern of 16 places has two lanes at each, half a warp apart.
-  return access.shape != 0 && access.places == kLanes / 2 ? lane | lane << (kLanes / 2) : lane;
-}
-
 // Those that touch one of the bytes [from, from + count).
 std::uint32_t lanes_at(const Access& access, std::uint32_t from, std::uint32_t count) {
   std::uint32_t lanes = 0;
   for (std::uint32_t k = 0; k < access.places; ++k) {
     const std::uint32_t at = access.offset + k * access.stride;
-    if (at < from + count && from < at + access.bytes) lanes |= lanes_of(access, k);
+    if (at < from + count && from < at + access.bytes) lanes |= SharedWatch::lanes_of(access, k);
   }
   return lanes;
 }
@@ -44,6 +34,15 @@ struct Touch {
 };
 
 }  // namespace
+
+std::uint32_t SharedWatch::lanes_of(const Access& access, std::uint32_t k) {
+  if (access.stride == 0) return access.lanes;
+  const std::uint32_t first = access.first_lane + k * access.lanes_apart;
+  if (access.lanes_apart > 1) return ((1u << access.lanes_apart) - 1) << first;
+  const std::uint32_t lane = 1u << first;
+  // A pattern of 16 places has two lanes at each, half a warp apart.
+  return access.shape != 0 && access.places == kLanes / 2 ? lane | lane << (kLanes / 2) : lane;
+}
 
 void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
   const std::uint32_t warp = warp_of(x);

@@ -65,6 +65,45 @@ bool SharedWatch::can_conflict(const Access& a, const Access& b) {
   return !write_the_same(a, b);
 }
 
+// Whether both store the same to the bytes of the bit at `at`, where one of them stores to several
+// places at once.
+bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, const Segment& other,
+                                         std::size_t theirs, std::uint32_t at) const {
+  const Access& a = one.touched->log[mine];
+  const Access& b = other.touched->log[theirs];
+  const bool are_stores = !reads_only(a.touch) && !reads_only(b.touch) && one.party < watch_.all_ &&
+                          other.party < watch_.all_;
+  if (!are_stores || (a.stride == 0 && b.stride == 0)) return false;
+  watch_.look_at_values();
+  // A byte of an access; null where it is not known what was stored.
+  struct Byte {
+    bool is_written = false;
+    const std::byte* value = nullptr;
+  };
+  const auto byte_of = [](const Segment& segment, std::size_t index, std::uint32_t byte) -> Byte {
+    const Access& access = segment.touched->log[index];
+    for (std::uint32_t k = 0; k < access.places; ++k) {
+      const std::uint32_t within = byte - (access.offset + k * access.stride);
+      if (within >= access.bytes) continue;
+      if (access.one_value) {
+        return {true, reinterpret_cast<const std::byte*>(access.value.data()) + within};
+      }
+      const std::span<const std::byte> kept = segment.touched->values.of(index);
+      if (segment.is_blind || kept.empty()) return {true, nullptr};
+      return {true, kept.data() + k * access.bytes + within};
+    }
+    return {};
+  };
+  for (std::uint32_t byte = at; byte < at + (1u << shift_); ++byte) {
+    const Byte my_byte = byte_of(one, mine, byte);
+    const Byte their_byte = byte_of(other, theirs, byte);
+    if (!my_byte.is_written || !their_byte.is_written) continue;
+    if (my_byte.value == nullptr || their_byte.value == nullptr) return false;
+    if (*my_byte.value != *their_byte.value) return false;
+  }
+  return true;
+}
+
 void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other,
                                   Lack lack) const {
   const Footprint& first = *one.touched;
@@ -81,9 +120,13 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
       };
       for (const Access& mine : first.log) {
         if (!is_here(mine)) continue;
-        const auto rival = std::find_if(
-            second.log.begin(), second.log.end(),
-            [&](const Access& theirs) { return can_conflict(mine, theirs) && is_here(theirs); });
+        const auto my_index = static_cast<std::size_t>(&mine - first.log.data());
+        const auto rival =
+            std::find_if(second.log.begin(), second.log.end(), [&](const Access& theirs) {
+              const auto their_index = static_cast<std::size_t>(&theirs - second.log.data());
+              return can_conflict(mine, theirs) && is_here(theirs) &&
+                     !store_the_same(one, my_index, other, their_index, at);
+            });
         if (rival == second.log.end()) continue;
         ++reported;
         // About the one that reads, if one does, and about a thread rather than a copy.

@@ -13,7 +13,7 @@ namespace {
 
 // 64 threads. %r1 is the thread, %r2 the lane, %r3 the warp; %r10 to %r13 and %rd10 to %rd13 are
 // the same in all of them.
-std::vector<driver::Finding> run(const std::string& body) {
+std::vector<driver::Finding> run(const std::string& body, std::uint32_t blocks = 1) {
   TestDevice device(1, true);
   const auto module = device.load(R"(.version 8.3
 .target sm_90
@@ -38,11 +38,11 @@ std::vector<driver::Finding> run(const std::string& body) {
   mov.b64 %rd12, {%r10, %r11};
   mov.b16 %h10, 30; mov.b16 %h11, 31; mov.b16 %h12, 32; mov.b16 %h13, 33;
 )" + body + "\n  ret;\n}\n");
-  device.run(module, "k", {1}, {64});
+  device.run(module, "k", {blocks}, {64});
   return device.engine.findings();
 }
 
-class EqualStores : public testing::TestWithParam<const char*> {};
+class EqualStores : public testing::TestWithParam<std::string> {};
 
 TEST_P(EqualStores, AreNoRace) {
   for (const driver::Finding& finding : run(GetParam())) ADD_FAILURE() << finding.message;
@@ -69,8 +69,51 @@ INSTANTIATE_TEST_SUITE_P(
                     "@%p2 st.shared.v4.u32 [%r4], {%r12, %r13, %r10, %r11};"
                     "@!%p2 st.shared.u64 [%r4+8], %rd12;"));
 
+// %r5 is a place for each lane, as far from the next one as the store is wide or wider.
+std::string to_row(int apart, const std::string& stores) {
+  return fmt::format("mad.lo.u32 %r5, %r2, {}, %r4; cvt.u16.u32 %h1, %r2; {}", apart, stores);
+}
+
+// Four times, %r8 is the turn.
+std::string in_turns(const std::string& body) {
+  return "mov.u32 %r8, 0; TURN: " + body +
+         "bar.sync 0; add.u32 %r8, %r8, 1; setp.lt.u32 %p6, %r8, 4; @%p6 bra TURN;";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, EqualStores,
+    testing::Values(
+        to_row(4, "st.shared.u32 [%r5], %r2;"), to_row(2, "st.shared.u16 [%r5], %h1;"),
+        to_row(1, "st.shared.u8 [%r5], %r2;"), to_row(8, "st.shared.u32 [%r5], %r2;"),
+        to_row(8, "st.shared.v2.u32 [%r5], {%r2, %r10};"),
+        to_row(16, "st.shared.v4.u32 [%r5], {%r2, %r10, %r2, %r11};"),
+        to_row(8, "st.shared.v4.u16 [%r5], {%h10, %h1, %h1, %h11};"),
+        // By a generic address, and by some of the lanes.
+        "mad.wide.u32 %rd6, %r2, 4, %rd5; st.u32 [%rd6], %r2;",
+        to_row(4, "setp.lt.u32 %p3, %r2, 9; @%p3 st.shared.u32 [%r5], %r2;"),
+        // Two by one address register.
+        to_row(8, "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+4], %r10;"),
+        // Several lanes to one place: two half a warp apart, eight neighbours, half a warp.
+        "and.b32 %r6, %r2, 15; mad.lo.u32 %r5, %r6, 4, %r4;"
+        "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+64], %r10;",
+        "shr.u32 %r6, %r2, 3; mad.lo.u32 %r5, %r6, 4, %r4;"
+        "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+16], %r10;",
+        "shr.u32 %r6, %r2, 4; mad.lo.u32 %r5, %r6, 4, %r4;"
+        "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+8], %r10;",
+        // What both write of it: by stores of other sizes, by other lanes, by one value.
+        to_row(4, "@!%p2 st.shared.u32 [%r5], %r2;") +
+            "shl.b32 %r6, %r2, 1; add.u32 %r7, %r6, 1; mad.lo.u32 %r5, %r2, 8, %r4;"
+            "@%p2 st.shared.v2.u32 [%r5], {%r6, %r7};",
+        "add.u32 %r6, %r2, %r3; mad.lo.u32 %r5, %r6, 4, %r4; st.shared.u32 [%r5], %r6;",
+        to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 st.shared.u32 [%r4+12], 3;"),
+        // Other values in each turn.
+        in_turns(to_row(4, "add.u32 %r6, %r2, %r8; st.shared.u32 [%r5], %r6;")),
+        in_turns(to_row(8,
+                        "add.u32 %r6, %r2, %r8;"
+                        "st.shared.u32 [%r5], %r6; st.shared.u32 [%r5+4], %r8;"))));
+
 struct Stores {
-  const char* body;
+  std::string body;
   int bytes;
 };
 void PrintTo(const Stores& one, std::ostream* stream) {
@@ -110,6 +153,55 @@ INSTANTIATE_TEST_SUITE_P(
                     Stores{"@%p2 st.shared.v2.u32 [%r4], {%r10, %r11};"
                            "@!%p2 st.shared.u32 [%r4+4], %r10;",
                            4}));
+
+// %r6 is the lane but in one lane of warp 1.
+constexpr char kOneDiffers[] = "setp.eq.u32 %p3, %r1, 39; selp.u32 %r6, 99, %r2, %p3;";
+// The same in the last turn only.
+constexpr char kOneDiffersAtLast[] =
+    "setp.eq.u32 %p3, %r1, 39; setp.eq.and.u32 %p3, %r8, 3, %p3; selp.u32 %r6, 99, %r2, %p3;";
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, DifferentStores,
+    testing::Values(
+        Stores{kOneDiffers + to_row(4, "st.shared.u32 [%r5], %r6;"), 4},
+        Stores{kOneDiffers + to_row(2, "cvt.u16.u32 %h2, %r6; st.shared.u16 [%r5], %h2;"), 2},
+        Stores{kOneDiffers + to_row(1, "st.shared.u8 [%r5], %r6;"), 1},
+        Stores{kOneDiffers + to_row(8, "st.shared.u32 [%r5], %r6;"), 4},
+        Stores{kOneDiffers + to_row(8, "st.shared.v2.u32 [%r5], {%r2, %r6};"), 8},
+        Stores{kOneDiffers + to_row(16, "st.shared.v4.u32 [%r5], {%r2, %r2, %r2, %r6};"), 16},
+        Stores{kOneDiffers + to_row(8, "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+4], %r6;"), 4},
+        // The lanes of one place differ.
+        Stores{"and.b32 %r6, %r2, 15; mad.lo.u32 %r5, %r6, 4, %r4;"
+               "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+64], %r10;",
+               4},
+        Stores{"shr.u32 %r6, %r2, 3; mad.lo.u32 %r5, %r6, 4, %r4;"
+               "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+16], %r10;",
+               4},
+        // Warp 1 stores what its neighbour should, a word too few, or one value that is another.
+        Stores{"add.u32 %r6, %r2, %r3; mad.lo.u32 %r5, %r2, 4, %r4; st.shared.u32 [%r5], %r6;", 4},
+        Stores{to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 st.shared.u32 [%r4+12], 4;"), 4},
+        // Two stores of the one warp, of which one agrees.
+        Stores{to_row(4, "@!%p2 st.shared.u32 [%r5], %r10; st.shared.u32 [%r5], %r2;"), 4},
+        Stores{in_turns(kOneDiffersAtLast + to_row(4, "st.shared.u32 [%r5], %r6;")), 4},
+        Stores{in_turns(kOneDiffersAtLast +
+                        to_row(8, "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+4], %r6;")),
+               4},
+        // An update tells no value, and who reads is in a race with both.
+        Stores{to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 red.shared.add.u32 [%r5], 0;"), 4}));
+
+// In block 0 a barrier orders the two warps, which store the same. In block 1 they do what they did
+// in block 0, but for the barrier and a value: nobody asked for values until then.
+TEST(SharedRace, ComparesNoValuesOfAnEarlierBlock) {
+  const auto findings =
+      run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mad.lo.u32 %r21, %r20, %r3, %r2;" +
+              to_row(4,
+                     "@!%p2 st.shared.u32 [%r5], %r21; @%p4 bar.sync 0; "
+                     "@%p2 st.shared.u32 [%r5], %r21;"),
+          2);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kSharedRace);
+  EXPECT_EQ(findings[0].block, (std::array<std::uint32_t, 3>{1, 0, 0}));
+}
 
 // Warp 0 writes 32 words side by side; one lane of warp 1 reads one of them.
 TEST(SharedRace, NamesTheLaneWhoseBytesAreMet) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <unordered_set>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace baton::sim {
 namespace {
 
 constexpr std::size_t kMostLogged = 1024;
+constexpr std::uint32_t kWidestStore = 32;  // bytes of a lane: a vector of four doubles
 constexpr std::size_t kMostClosed = 256;
 
 using Bits = std::vector<std::uint64_t>;
@@ -76,6 +78,29 @@ void thin_out(SharedWatch::Footprint& footprint) {
   std::erase_if(footprint.log,
                 [&](const SharedWatch::Access& access) { return !seen.insert(access).second; });
   footprint.is_whole = false;
+  footprint.values.clear();
+}
+
+// What the lanes of an access store to each of its places in turn. False where lanes that share a
+// place differ.
+bool collect(const SharedWatch::Access& access, const StoredValues& values,
+             std::span<std::byte> into) {
+  std::array<std::byte, kWidestStore> other;
+  for (std::uint32_t k = 0; k < access.places; ++k) {
+    std::byte* place = into.data() + std::size_t{k} * access.bytes;
+    std::uint32_t lanes = SharedWatch::lanes_of(access, k);
+    SharedWatch::copy_stored(values, std::countr_zero(lanes), access.bytes, place);
+    while ((lanes &= lanes - 1) != 0) {
+      SharedWatch::copy_stored(values, std::countr_zero(lanes), access.bytes, other.data());
+      if (std::memcmp(place, other.data(), access.bytes) != 0) return false;
+    }
+  }
+  return true;
+}
+
+bool can_be_kept(const SharedWatch::Access& access, const StoredValues& values) {
+  return values.first[0] != nullptr && access.stride >= access.bytes &&
+         access.bytes <= kWidestStore;
 }
 
 bool is_fine(const SharedWatch::Access& access) {
@@ -83,6 +108,14 @@ bool is_fine(const SharedWatch::Access& access) {
 }
 
 }  // namespace
+
+void SharedWatch::copy_stored(const StoredValues& values, int lane, std::uint32_t bytes,
+                              std::byte* into) {
+  for (std::uint32_t done = 0; done < bytes; done += values.each) {
+    const std::byte* part = values.first[done / values.each];
+    std::memcpy(into + done, part + static_cast<std::size_t>(lane) * values.apart, values.each);
+  }
+}
 
 std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   std::shared_ptr<Footprint> footprint;
@@ -109,6 +142,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->writes = footprint->has_strong = false;
   footprint->strong_sizes = 0;
   footprint->log.clear();
+  footprint->values.clear();
   return footprint;
 }
 
@@ -230,6 +264,7 @@ void SharedWatch::Open::replay(std::shared_ptr<Footprint> past) {
   next_ = past->log.data();
   end_ = next_ + past->log.size();
   touched_ = std::move(past);
+  is_blind_ = !looks_at_values_;
 }
 
 // What was touched, after which the next segment may begin.
@@ -244,14 +279,35 @@ void SharedWatch::Memory::diverge(Open& open) {
   const std::shared_ptr<Footprint> past = open.leave();
   open.touched_ = take();
   for (std::size_t k = 0; k < replayed; ++k) touch(*open.touched_, past->log[k]);
+  if (!open.is_blind_ && open.touched_->is_whole)
+    open.touched_->values.copy(past->values, replayed);
 }
 
-void SharedWatch::Open::note_new(const Access& access) {
+bool SharedWatch::Open::agrees(const Footprint& past, std::size_t k,
+                               const StoredValues* values) const {
+  if (!looks_at_values_ || values == nullptr) return true;
+  const Access& access = past.log[k];
+  const std::span<const std::byte> kept = past.values.of(k);
+  std::array<std::byte, std::size_t{kLanes} * kWidestStore> now;
+  const std::span<std::byte> stored{now.data(), kept.size()};
+  return !kept.empty() && can_be_kept(access, *values) && collect(access, *values, stored) &&
+         std::equal(kept.begin(), kept.end(), stored.begin());
+}
+
+void SharedWatch::Open::note_store(const Access& access, const StoredValues& values) {
+  if (next_ != end_ && *next_ == access && agrees(*touched_, replayed(), &values)) {
+    ++next_;
+  } else {
+    note_new(access, &values);
+  }
+}
+
+void SharedWatch::Open::note_new(const Access& access, const StoredValues* values) {
   Memory& memory = *memory_;
   if (memory.shift_ != 0 && is_fine(access)) memory.refine();
   if (touched_ == nullptr) {
     for (const auto& past : past_) {
-      if (past == nullptr || past->log.front() != access) continue;
+      if (past == nullptr || past->log.front() != access || !agrees(*past, 0, values)) continue;
       replay(past);
       ++next_;
       return;
@@ -260,12 +316,17 @@ void SharedWatch::Open::note_new(const Access& access) {
   } else if (replays()) {
     memory.diverge(*this);
   }
-  memory.touch(*touched_, access);
+  Footprint& touched = *touched_;
+  memory.touch(touched, access);
+  if (values == nullptr || !touched.is_whole || !can_be_kept(access, *values)) return;
+  const std::span<std::byte> kept =
+      touched.values.add(touched.log.size() - 1, std::size_t{access.places} * access.bytes);
+  if (!kept.empty() && !collect(access, *values, kept)) touched.values.take_back();
 }
 
-// The footprint of the segment that ends, or null where it touched nothing.
-std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::end(Open& open) {
-  if (open.touched_ == nullptr) return nullptr;
+// The footprint of the segment that ends.
+SharedWatch::Memory::Ended SharedWatch::Memory::end(Open& open) {
+  if (open.touched_ == nullptr) return {};
   if (open.next_ != open.end_) diverge(open);
   const bool replayed = open.replays();
   std::shared_ptr<Footprint> touched = open.leave();
@@ -274,7 +335,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::end(Open& open) {
     if (place != nullptr) drop(std::move(place));
     place = touched;
   }
-  return touched;
+  return {std::move(touched), replayed && open.is_blind_};
 }
 
 void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
@@ -353,6 +414,7 @@ void SharedWatch::Memory::begin() {
   open_.resize(watch_.all_);
   for (Open& open : open_) {
     open.memory_ = this;
+    open.looks_at_values_ = watch_.looks_at_values_;
     if (std::shared_ptr<Footprint> touched = open.leave()) drop(std::move(touched));
   }
   for (Segment& segment : closed_) drop(std::move(segment.touched));

@@ -67,15 +67,23 @@ void SharedWatch::join(Knowledge& object, std::uint32_t warp) {
 void SharedWatch::close(Exec* x, std::uint32_t warp) {
   const std::uint32_t index = index_[warp]++;
   for (Memory& memory : memories_) {
-    std::shared_ptr<Footprint> touched = memory.end(memory.open_[warp]);
-    if (touched == nullptr) continue;
-    memory.close(x, {warp, warp, index, clocks_[warp], std::move(touched), false});
+    Memory::Ended ended = memory.end(memory.open_[warp]);
+    if (ended.touched == nullptr) continue;
+    memory.close(
+        x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.is_blind});
   }
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
     if (const auto copies = all->find(warp); copies != all->end()) {
       close_copies(x, copies->second, warp, all != &copies_);
     }
+  }
+}
+
+void SharedWatch::look_at_values() {
+  looks_at_values_ = true;
+  for (Memory& memory : memories_) {
+    for (Open& open : memory.open_) open.looks_at_values_ = true;
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/clock.h"
+#include "sim/engine/judge/kept_values.h"
 #include "sim/engine/judge/knowledge.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
@@ -33,7 +34,9 @@ namespace baton::sim {
 // one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
-// differs.
+// differs. A segment that does something new keeps what its lanes store to several places. One that
+// does what one before it did is not asked for its values, which then count as unknown, until two
+// warps are found to write one place: from then on all are asked (look_at_values).
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
@@ -89,6 +92,7 @@ class SharedWatch {
     bool has_strong = false;         // accesses: else those sets are empty
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
     std::vector<Access> log;
+    KeptValues values;  // of stores to several places, while the log is whole
     bool empty() const { return low >= high; }
   };
 
@@ -101,14 +105,23 @@ class SharedWatch {
       if (next_ != end_ && *next_ == access) {
         ++next_;
       } else {
-        note_new(access);
+        note_new(access, nullptr);
+      }
+    }
+    // Of a store to several places.
+    void note(const Access& access, const StoredValues& values) {
+      if (next_ != end_ && *next_ == access && !looks_at_values_) {
+        ++next_;
+      } else {
+        note_store(access, values);
       }
     }
     // Notes an access of all lanes if it is the one that came here before. The instruction knows
-    // its bytes and whether it writes; what it writes to one place is not looked at.
+    // its bytes and whether it writes; the values that it writes are not looked at.
     bool note_again(const Insn* insn, std::uint32_t offset, std::uint64_t shape) {
       if (next_ == end_ || next_->insn != insn || next_->offset != offset ||
-          next_->shape != shape || (next_->stride == 0 && next_->touch != AccessKind::kRead)) {
+          next_->shape != shape ||
+          (next_->touch != AccessKind::kRead && (next_->stride == 0 || looks_at_values_))) {
         return false;
       }
       ++next_;
@@ -118,7 +131,10 @@ class SharedWatch {
    private:
     friend class SharedWatch;
     friend class Memory;
-    void note_new(const Access& access);
+    void note_new(const Access& access, const StoredValues* values);
+    void note_store(const Access& access, const StoredValues& values);
+    // Whether the k-th access of the log stored these values, or nobody asks.
+    bool agrees(const Footprint& past, std::size_t k, const StoredValues* values) const;
     bool replays() const { return end_ != nullptr; }
     std::size_t replayed() const { return static_cast<std::size_t>(next_ - touched_->log.data()); }
     void replay(std::shared_ptr<Footprint> past);
@@ -131,12 +147,21 @@ class SharedWatch {
     std::shared_ptr<Footprint> touched_;  // null: nothing yet
     std::array<std::shared_ptr<Footprint>, 4> past_;
     std::uint32_t oldest_ = 0;  // of `past_`
+    bool looks_at_values_ = false;
+    bool is_blind_ = false;  // it began to replay without a look at values
   };
 
   // What two segments lack.
   enum class Lack : std::uint8_t { kOrder, kProxyFence, kWarpBarrier };
 
-  // Whether two accesses of one place can be a race.
+  // The lanes of an access that touch the k-th of its places.
+  static std::uint32_t lanes_of(const Access& access, std::uint32_t k);
+  // The bytes that the lane stores.
+  static void copy_stored(const StoredValues& values, int lane, std::uint32_t bytes,
+                          std::byte* into);
+
+  // Whether two accesses of one place can be a race. Of stores to several places it is not known
+  // what they store.
   static bool can_conflict(const Access& a, const Access& b);
 
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses of one
@@ -169,6 +194,11 @@ class SharedWatch {
       Clock start;
       std::shared_ptr<Footprint> touched;
       bool is_async_read = false;  // of a bulk copy
+      bool is_blind = false;       // the footprint's values are those of an earlier segment
+    };
+    struct Ended {
+      std::shared_ptr<Footprint> touched;  // null: nothing was
+      bool is_blind = false;
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
@@ -183,11 +213,13 @@ class SharedWatch {
     void refine(Footprint& footprint);
     std::shared_ptr<Footprint> take();
     void drop(std::shared_ptr<Footprint> footprint);
-    std::shared_ptr<Footprint> end(Open& open);
+    Ended end(Open& open);
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
     void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
     void compare_lanes(Exec* x, const Segment& segment) const;
+    bool store_the_same(const Segment& one, std::size_t mine, const Segment& other,
+                        std::size_t theirs, std::uint32_t at) const;
     // An access by one of its lanes.
     struct Party {
       const Segment& segment;
@@ -332,6 +364,8 @@ class SharedWatch {
                         MemoryScope scope);
   void fence_for_peers(Exec* x, MemoryScope scope);
   void forget_ordered();
+  // From now on segments that do what one before them did must also store what that one stored.
+  void look_at_values();
   bool is_live(std::uint32_t warp) const {
     return (live_[warp / warps_] >> warp % warps_ & 1) != 0;
   }
@@ -352,6 +386,7 @@ class SharedWatch {
   Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
   AllCopies copies_, reads_, stores_, products_;
+  bool looks_at_values_ = false;
   std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
 };
 

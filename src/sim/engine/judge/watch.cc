@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
@@ -116,8 +115,14 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
                     });
 }
 
-void note_shared(const Region& region, const SharedWatch::Access& access) {
-  static_cast<SharedWatch::Open*>(region.shadow)->note(access);
+void note_shared(const Region& region, const SharedWatch::Access& access,
+                 const StoredValues& values) {
+  SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
+  if (access.stride == 0 || values.first[0] == nullptr) {
+    open.note(access);
+  } else {
+    open.note(access, values);
+  }
 }
 
 // The value that all of the lanes store, if it is one.
@@ -125,10 +130,8 @@ void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Acc
   if (values.first[0] == nullptr || access->bytes > sizeof(access->value)) return;
   const auto value_of = [&](int lane) {
     SharedWatch::Value value{};
-    for (std::uint32_t done = 0; done < access->bytes; done += values.each) {
-      const std::byte* part = values.first[done / values.each] + lane * values.apart;
-      std::memcpy(reinterpret_cast<std::byte*>(value.data()) + done, part, values.each);
-    }
+    SharedWatch::copy_stored(values, lane, access->bytes,
+                             reinterpret_cast<std::byte*>(value.data()));
     return value;
   };
   const SharedWatch::Value value = value_of(std::countr_zero(lanes));
@@ -178,7 +181,7 @@ void watch_shared(const Insn* i, const Region& region, const Offset* offsets, st
   each_run(i, offsets, mask, base, bytes, touch,
            [&](SharedWatch::Access& access, std::uint32_t lanes) {
              if (access.stride == 0) set_value(values, lanes, &access);
-             note_shared(region, access);
+             note_shared(region, access, values);
            });
 }
 
@@ -222,7 +225,7 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
     access.bytes = access.stride = bytes;
     access.places = kLanes;
     access.touch = touch;
-    return note_shared(region, access);
+    return note_shared(region, access, values);
   }
   if (GridRaces* races = x->grid->races.get()) {
     races->touch({.x = x,
@@ -263,7 +266,7 @@ namespace {
     set_value(values, kAllLanes, &access);
   }
   access.shape = p.footprint;
-  note_shared(region, access);
+  note_shared(region, access, values);
 }
 
 }  // namespace
@@ -334,7 +337,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   access.lanes = 1u << lane;
   access.touch = touch;
   set_value(values, 1u << lane, &access);
-  note_shared(region, access);
+  note_shared(region, access, values);
 }
 
 void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,

@@ -10,6 +10,7 @@
 #include "sim/engine/async/mbarrier.h"
 #include "sim/engine/async/tensor_copy.h"
 #include "sim/engine/isa/reduce.h"
+#include "sim/engine/judge/lane_access.h"
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/control.h"

@@ -1,0 +1,86 @@
+// How much is said of the branches of a parallel, and what comes from more of it.
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "session/test_program.h"
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class BranchLimits : public DeviceTest {
+ protected:
+  static std::string launch(unsigned kernel, const std::string& from, const std::string& to) {
+    return fmt::format(R"({{ launch = "k{}", grid = [1], block = [4], args = ["{}", "{}"] }})",
+                       kernel, from, to);
+  }
+  // The kernels k0 to k9 add 1 to four elements each.
+  static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
+    std::string text = buffer("x", "i32", "[64]", "input", "zeros") +
+                       buffer("y", "i32", "[8192]", "output", "zeros") +
+                       buffer("z", "i32", "[64]", "output", "zeros");
+    for (unsigned k = 0; k < 10; ++k) {
+      text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
+    }
+    text += "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
+    const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
+    EXPECT_EQ(report.parallels.size(), 1u);
+    return report.parallels.empty() ? ParallelReport() : report.parallels[0];
+  }
+  // So many kernels that write z.
+  static std::vector<std::string> writers(unsigned first, unsigned count) {
+    std::vector<std::string> steps;
+    for (unsigned k = 0; k < count; ++k) steps.push_back(launch(first + k, "x", "z"));
+    return steps;
+  }
+  // As many launches, each of which writes four other elements of y.
+  static std::string sweep(unsigned count) {
+    return fmt::format("{{ repeat = {}, index = \"i\", steps = [{}] }}", count,
+                       launch(0, "x", "y + 4 * i"));
+  }
+};
+
+TEST_F(BranchLimits, SixteenConflictsAreTold) {
+  EXPECT_EQ(judge({writers(0, 5), writers(5, 3)}).conflicts.size(), 15u);
+  EXPECT_EQ(judge({writers(0, 4), writers(4, 4)}).conflicts.size(), 16u);
+  const ParallelReport many = judge({writers(0, 5), writers(5, 4)});
+  EXPECT_EQ(many.verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(many.conflicts.size(), 16u);
+  EXPECT_THAT(many.conflicts.front(), HasSubstr("branches 0 and 1 may race: k0 writes z at "));
+  EXPECT_THAT(many.conflicts.front(), HasSubstr(", and k5 writes z at "));
+}
+
+TEST_F(BranchLimits, EachPairOfBranchesCounts) {
+  const ParallelReport report =
+      judge({{launch(0, "x", "y")}, {launch(1, "y", "z")}, writers(2, 1)});
+  EXPECT_EQ(report.branches, 3u);
+  ASSERT_EQ(report.conflicts.size(), 2u);
+  EXPECT_THAT(report.conflicts[0], HasSubstr("branches 0 and 1 may race: k0 writes y"));
+  EXPECT_THAT(report.conflicts[1], HasSubstr("branches 1 and 2 may race: k1 writes z"));
+}
+
+// 1,023 writes and the read of x are told apart; one more makes them one access of anything.
+TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
+  const ParallelReport apart = judge({{sweep(1023)}, {launch(1, "x", "z")}});
+  EXPECT_EQ(apart.verdict, EdgeVerdict::kProven);
+  EXPECT_THAT(apart.conflicts, IsEmpty());
+  const ParallelReport merged = judge({{sweep(1024)}, {launch(1, "x", "z")}});
+  EXPECT_EQ(merged.verdict, EdgeVerdict::kUnknown);
+  ASSERT_THAT(merged.conflicts, testing::Not(IsEmpty()));
+  EXPECT_THAT(merged.conflicts.back(),
+              HasSubstr("one of the branch's many accesses may touch anything"));
+  // What it merges writes, whatever came last.
+  const ParallelReport read_last =
+      judge({{sweep(1024), launch(1, "z", "y + 8188")}, {launch(2, "z", "x")}});
+  EXPECT_EQ(read_last.verdict, EdgeVerdict::kUnknown);
+}
+
+}  // namespace
+}  // namespace baton::session_test
