@@ -55,6 +55,8 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
   added["LD_LIBRARY_PATH"] = before(libraries, "LD_LIBRARY_PATH");
   added["LD_PRELOAD"] = before(libraries / kPreload, "LD_PRELOAD");
+  // Torch's operators, which are machine code, have others there.
+  added["PYTHONPATH"] = before(libraries / "python", "PYTHONPATH");
   // Triton links what it compiles for the host against this one.
   added["TRITON_LIBCUDA_PATH"] = libraries.string();
   // Cubins that Triton made without the wrapped ptxas have no PTX.

@@ -12,6 +12,47 @@ import xml.etree.ElementTree
 BATON = os.environ["BATON"]
 CLIENTS = pathlib.Path(os.environ["BATON_CLIENTS"])
 
+# Asks NVML and then CUDA, and compares. A child that is forked in between uses CUDA too.
+NVML = r"""
+import ctypes, os
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+text, number = ctypes.create_string_buffer(96), ctypes.c_uint()
+device = ctypes.c_void_p()
+assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(number)) == 1, "it is not initialized"
+assert nvml.nvmlInit_v2() == 0
+assert nvml.nvmlDeviceGetCount_v2(ctypes.byref(number)) == 0 and number.value == 1
+assert nvml.nvmlDeviceGetHandleByIndex_v2(1, ctypes.byref(device)) == 2
+assert nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device)) == 0
+assert nvml.nvmlDeviceGetName(device, text, 96) == 0
+name = text.value
+assert nvml.nvmlDeviceGetName(device, text, 4) == 7
+assert nvml.nvmlDeviceGetUUID(device, text, 96) == 0
+uuid, same = text.value.decode(), ctypes.c_void_p()
+assert nvml.nvmlDeviceGetHandleByUUID(text, ctypes.byref(same)) == 0 and same.value == device.value
+major, minor = ctypes.c_int(), ctypes.c_int()
+assert nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)) == 0
+assert (major.value, minor.value) == (8, 0)
+child = os.fork()
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+assert cuda.cuDeviceGetName(text, 96, 0) == 0 and text.value == name
+id = (ctypes.c_ubyte * 16)()
+assert cuda.cuDeviceGetUuid_v2(id, 0) == 0
+assert uuid.removeprefix("GPU-").replace("-", "") == bytes(id).hex()
+context, memory = ctypes.c_void_p(), ctypes.c_void_p()
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(1 << 20)) == 0
+counts = (ctypes.c_ulonglong * 3)()
+assert nvml.nvmlDeviceGetMemoryInfo(device, counts) == 0
+assert counts[0] == counts[1] + counts[2] and counts[2] >= 1 << 20
+assert nvml.nvmlShutdown() == 0 and nvml.nvmlShutdown() == 1
+if child == 0:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print("right")
+"""
+
 
 class Exec(unittest.TestCase):
     def setUp(self):
@@ -59,6 +100,12 @@ class Exec(unittest.TestCase):
         self.assertEqual(done.stdout, "result 0\n")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(len(report["findings"]), 1)
+
+    def test_nvml_tells_of_the_device_that_cuda_finds(self):
+        program = self.folder / "nvml.py"
+        program.write_text(NVML)
+        done = self.exec("--device", "sim:sm80", "--", "/usr/bin/python3", program)
+        self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
 
     def test_children_are_covered(self):
         done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/faulty 5; true")

@@ -121,7 +121,7 @@ class Gdb(unittest.TestCase):
         client = self.connect()
         for packet, answer in [("", ""), ("m", "E01"), ("mzz,1", "E01"), ("m0", "E01"), ("Hgzz", "OK"), ("Tffff", "E01"),
                                ("T", "E01"), ("p", "x" * 16), ("z9,1,1", ""), ("Z", ""), ("Z0,,1", ""), ("vMustReplyEmpty", ""),
-                               ("qThreadExtraInfo,", "E01"), ("M0,1:00", ""), ("!", "")]:
+                               ("qThreadExtraInfo,", "E01"), ("M", "E01"), ("M0,1:00", "E01"), ("M10,2:00", "E01"), ("Mzz,1:00", "E01"), ("!", "")]:
             with self.subTest(packet):
                 self.assertEqual(client.ask(packet), answer)
         self.assertIn("break takes FILE:LINE", client.monitor("break here"))
@@ -131,6 +131,26 @@ class Gdb(unittest.TestCase):
         self.assertEqual(client.socket.recv(1), b"-")
         client.socket.sendall(b"$" + b"x" * 100000)
         self.assertEqual(self.process.communicate(timeout=60)[0], "result 700\n")
+
+    def test_memory_is_written_before_a_warp_reads_it(self):
+        self.start(CLIENTS / "faulty", "3")
+        client = self.connect()
+        client.monitor(f"break {LOAD}")
+        client.go_on()
+        self.assertIn(f">  {LOAD:4}", client.monitor("list"))
+        self.assertIn("ld.global.u32 %r5, [%rd3]", client.monitor("list"))
+        base = int(re.search(r"%rd1 = (0x\w+)", client.monitor("registers %rd1"))[1], 16)
+        self.assertEqual(client.ask(f"M{base:x},4:2a000000"), "OK")
+        self.assertEqual(client.ask(f"m{base:x},8"), "2a00000001000000")
+        client.monitor("delete")
+        thread = client.ask("qC")[2:]
+        client.go_on(f"vCont;s:{thread};c")
+        client.go_on(f"vCont;s:{thread};c")
+        self.assertEqual(client.ask("Hg1"), "OK")
+        self.assertIn("%r5 = 0x2a (42)", client.monitor("registers %r5"))
+        # Only a part of it is there: nothing changes.
+        self.assertEqual(client.ask(f"M{base + 396:x},8:0200000002000000"), "E01")
+        self.assertEqual(client.ask(f"m{base + 396:x},4"), "01000000")
 
     def test_a_warp_steps(self):
         self.start(CLIENTS / "faulty", "3")

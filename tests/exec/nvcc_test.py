@@ -55,6 +55,9 @@ class Nvcc(unittest.TestCase):
     def test_a_right_program_with_default_streams_of_threads(self):
         self.check_right(built("runtime", "--default-stream", "per-thread"))
 
+    def test_graphs(self):
+        self.check_right(built("graphs"))
+
     def test_a_race(self):
         for options in [("-cudart", "shared"), ()]:
             with self.subTest(options):

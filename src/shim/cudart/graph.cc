@@ -2,16 +2,10 @@
 
 #include "shim/cudart/copy.h"
 #include "shim/cudart/fat_binaries.h"
+#include "shim/cudart/graph_params.h"
 #include "shim/cudart/thread_state.h"
 
-namespace {
-
-using baton::cudart::answer;
-using baton::cudart::FatBinaries;
-using baton::cudart::flat_copy;
-using baton::cudart::params_of;
-using baton::cudart::RowCopy;
-using baton::cudart::stream_of;
+namespace baton::cudart {
 
 cudaError_t node_params(const cudaKernelNodeParams* given, CUDA_KERNEL_NODE_PARAMS* params) {
   if (given == nullptr) return cudaErrorInvalidValue;
@@ -27,6 +21,17 @@ cudaError_t node_params(const cudaKernelNodeParams* given, CUDA_KERNEL_NODE_PARA
   params->extra = given->extra;
   return FatBinaries::instance().kernel(given->func, &params->kern);
 }
+
+}  // namespace baton::cudart
+
+namespace {
+
+using baton::cudart::answer;
+using baton::cudart::flat_copy;
+using baton::cudart::node_params;
+using baton::cudart::params_of;
+using baton::cudart::RowCopy;
+using baton::cudart::stream_of;
 
 cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                      size_t count, const RowCopy& copy) {

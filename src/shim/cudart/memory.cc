@@ -16,13 +16,6 @@ CUdeviceptr* address_in(void** pointer) {
   return reinterpret_cast<CUdeviceptr*>(pointer);
 }
 
-CUmemLocation location_of(const cudaMemLocation& location) {
-  CUmemLocation same{};
-  same.type = static_cast<CUmemLocationType>(location.type);
-  same.id = location.id;
-  return same;
-}
-
 }  // namespace
 
 // No bytes are no error here, and a null pointer.
@@ -124,20 +117,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
-cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
-                                 unsigned flags, cudaStream_t stream) {
-  BATON_RUNTIME_BEGIN();
-  return answer(cuMemPrefetchAsync(address_of(pointer), bytes, location_of(location), flags,
-                                   stream_of(stream)));
-}
-
-cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
-                          cudaMemLocation location) {
-  BATON_RUNTIME_BEGIN();
-  return answer(cuMemAdvise(address_of(pointer), bytes, static_cast<CUmem_advise>(advice),
-                            location_of(location)));
-}
-
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   BATON_RUNTIME_BEGIN();
   if (pointer == nullptr) return answer(cudaErrorInvalidValue);
@@ -216,4 +195,33 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* ac
   BATON_RUNTIME_BEGIN();
   return answer(
       cuMemPoolSetAccess(pool, reinterpret_cast<const CUmemAccessDesc*>(accesses), count));
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemPoolGetAccess(reinterpret_cast<CUmemAccess_flags*>(flags), pool,
+                                   reinterpret_cast<CUmemLocation*>(location)));
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  static_assert(sizeof(cudaMemLocation) == sizeof(CUmemLocation));
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemGetDefaultMemPool(pool, reinterpret_cast<CUmemLocation*>(location),
+                                       static_cast<CUmemAllocationType>(type)));
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemGetMemPool(pool, reinterpret_cast<CUmemLocation*>(location),
+                                static_cast<CUmemAllocationType>(type)));
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemSetMemPool(reinterpret_cast<CUmemLocation*>(location),
+                                static_cast<CUmemAllocationType>(type), pool));
 }

@@ -157,10 +157,11 @@ __attribute__((constructor)) void start(int, char**, char** environment) {
 // "libcuda.so.1" for any path to such a file.
 const char* own_library(std::string_view name) {
   const std::string_view file = name.substr(name.rfind('/') + 1);
-  for (const char* each : {"libcuda.so.1", "libcudart.so.13"}) {
+  for (const char* each : {"libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1"}) {
     if (file == each) return each;
   }
   if (file == "libcuda.so") return "libcuda.so.1";
+  if (file == "libnvidia-ml.so") return "libnvidia-ml.so.1";
   return nullptr;
 }
 

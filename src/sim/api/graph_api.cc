@@ -134,8 +134,9 @@ CUresult GraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode*
       params != nullptr && params->WidthInBytes != 0 && params->Height != 0 && params->Depth != 0,
       CUDA_ERROR_INVALID_VALUE);
   bool pageable = false;
-  return add_node(node, graph, dependencies, count,
-                  copy_work(pitched(params), &pageable, &pageable));
+  CopyWork work = copy_work(pitched(params), &pageable, &pageable);
+  work.asked = std::make_shared<const CUDA_MEMCPY3D>(*params);
+  return add_node(node, graph, dependencies, count, std::move(work));
 }
 
 CUresult GraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,

@@ -48,11 +48,20 @@ FreeWork free_work(const SimGraph& graph, std::uint64_t address) {
   return {owner->heap(), address, memory_at(graph, address)};
 }
 
+bool is_capturing(const SimStream& stream) {
+  std::lock_guard lock(Scheduler::instance().mutex);
+  return stream.capture.capture != nullptr;
+}
+
 std::optional<CUdeviceptr> capture_alloc(SimStream& stream, std::uint64_t bytes) {
   std::lock_guard lock(Scheduler::instance().mutex);
   if (stream.capture.capture == nullptr) return std::nullopt;
   require(!stream.capture.capture->graph->is_body, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  const auto memory = std::make_shared<GraphMemory>(stream.context->heap(), bytes);
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = stream.context->ordinal();
+  const auto memory = std::make_shared<GraphMemory>(stream.context->heap(), bytes, properties);
   capture_node(stream.capture, AllocWork{memory});
   return memory->address();
 }
@@ -66,20 +75,19 @@ bool capture_free(SimStream& stream, std::uint64_t address) {
   return true;
 }
 
-// Memory of the device that the properties name; memory of the host and managed memory are not
-// simulated in graphs.
+// Memory of the host is seen by the current device, and that of a device by itself.
 CUresult GraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                               size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   require(params != nullptr && params->bytesize != 0, CUDA_ERROR_INVALID_VALUE);
   const CUmemPoolProps& properties = params->poolProps;
-  require(properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE &&
-              properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
-              properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE,
-          CUDA_ERROR_NOT_SUPPORTED);
+  require(properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
+  pool_kind(properties.allocType, properties.location);
   require(!graph_of(graph)->is_child, CUDA_ERROR_NOT_SUPPORTED);
-  const std::shared_ptr<Context> context = device_of(properties.location.id).context();
+  const bool names_device = properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  const std::shared_ptr<Context> context =
+      names_device ? device_of(properties.location.id).context() : usable_context();
   require(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  const auto memory = std::make_shared<GraphMemory>(context->heap(), params->bytesize);
+  const auto memory = std::make_shared<GraphMemory>(context->heap(), params->bytesize, properties);
   const CUresult result = add_node(node, graph, dependencies, count, AllocWork{memory});
   params->dptr = memory->address();
   return result;
@@ -96,11 +104,7 @@ CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARA
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
   const GraphMemory& memory = *work_of<AllocWork>(*node).memory;
   *params = {};
-  params->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  params->poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  const std::shared_ptr<Context> owner = owner_of(memory.address());
-  require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  params->poolProps.location.id = owner->ordinal();
+  params->poolProps = memory.properties();
   params->bytesize = memory.bytes();
   params->dptr = memory.address();
   return CUDA_SUCCESS;

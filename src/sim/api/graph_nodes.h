@@ -34,9 +34,15 @@ void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
 
 // --- Memory of graphs (graph_memory_api.cc) ---
 
+// Which kind of pool has such memory at the place (pool_api.cc). Throws
+// Refusal(CUDA_ERROR_INVALID_VALUE) for no such place.
+SimPool::Kind pool_kind(CUmemAllocationType type, const CUmemLocation& location);
+
 // A node that frees memory of a graph. Throws Refusal(CUDA_ERROR_INVALID_VALUE) where no graph
 // allocates at the address, and where the graph frees it already.
 FreeWork free_work(const SimGraph& graph, std::uint64_t address);
+// Whether a capture takes what is submitted to the stream.
+bool is_capturing(const SimStream& stream);
 // Adds a node that allocates memory, if the stream is being captured, and returns the memory's
 // address. Else returns nothing.
 std::optional<CUdeviceptr> capture_alloc(SimStream& stream, std::uint64_t bytes);

@@ -4,6 +4,7 @@
 #include "sim/api/foreign.h"
 #include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
+#include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 #include "sim/queue/event.h"
 
@@ -24,6 +25,12 @@ CUresult give_event(CUevent* result, const std::shared_ptr<SimEvent>& event) {
     if (&each == event.get()) *result = handle;
   });
   return CUDA_SUCCESS;
+}
+
+// Devices see pinned memory too, at its own address.
+bool is_host(const CopySide& side) {
+  const auto found = HostMemory::instance().find(side.address);
+  return side.heap == nullptr || (found && found->kind != HostMemory::Kind::kManaged);
 }
 
 }  // namespace
@@ -57,10 +64,15 @@ CUresult GraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* p
   return CUDA_SUCCESS;
 }
 
+// A captured copy is described as one of linear memory.
 CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
   const CopyWork& work = work_of<CopyWork>(*node);
+  if (work.asked != nullptr) {
+    *params = *work.asked;
+    return CUDA_SUCCESS;
+  }
   *params = {};
   params->WidthInBytes = work.bytes;
   params->Height = work.rows;
@@ -68,23 +80,22 @@ CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* params) {
   const auto height = [](const CopySide& side) {
     return side.pitch == 0 ? 0 : side.slice / side.pitch;
   };
-  const auto memory = [](const CopySide& side) {
-    return side.heap == nullptr ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  };
-  params->srcMemoryType = memory(work.source);
   params->srcPitch = work.source.pitch;
   params->srcHeight = height(work.source);
-  params->dstMemoryType = memory(work.target);
   params->dstPitch = work.target.pitch;
   params->dstHeight = height(work.target);
-  if (work.source.heap == nullptr) {
+  if (is_host(work.source)) {
+    params->srcMemoryType = CU_MEMORYTYPE_HOST;
     params->srcHost = reinterpret_cast<const void*>(work.source.address);
   } else {
+    params->srcMemoryType = CU_MEMORYTYPE_DEVICE;
     params->srcDevice = work.source.address;
   }
-  if (work.target.heap == nullptr) {
+  if (is_host(work.target)) {
+    params->dstMemoryType = CU_MEMORYTYPE_HOST;
     params->dstHost = reinterpret_cast<void*>(work.target.address);
   } else {
+    params->dstMemoryType = CU_MEMORYTYPE_DEVICE;
     params->dstDevice = work.target.address;
   }
   return CUDA_SUCCESS;

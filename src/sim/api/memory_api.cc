@@ -46,9 +46,11 @@ CUresult MemFree(CUdeviceptr address) {
   enter();
   if (address == 0) return CUDA_SUCCESS;
   const auto host = HostMemory::instance().find(address);
-  if (host && host->kind == HostMemory::Kind::kManaged && host->base == address) {
+  const bool is_ours = host && (host->kind == HostMemory::Kind::kManaged || host->pool != nullptr);
+  if (is_ours && host->base == address) {
     drain_all_devices();
-    HostMemory::instance().free(reinterpret_cast<void*>(address), HostMemory::Kind::kManaged);
+    require(HostMemory::instance().free(reinterpret_cast<void*>(address), host->kind),
+            CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
   }
   const std::shared_ptr<Context> owner = owner_of(address);
@@ -79,6 +81,15 @@ CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
 CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (address == 0 || capture_free(*stream, address)) return CUDA_SUCCESS;
+  if (HostMemory::instance().begin_free(address)) {
+    try {
+      stream->context->submit(*stream, HostFree{stream->context->heap(), address});
+    } catch (...) {
+      HostMemory::instance().keep(address);
+      throw;
+    }
+    return CUDA_SUCCESS;
+  }
   const std::shared_ptr<Context> owner = owner_of(address);
   require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
   try {
@@ -132,7 +143,7 @@ CUresult MemFreeHost(void* pointer) {
   if (pointer == nullptr) return CUDA_SUCCESS;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
-  require(pinned && pinned->base == address, CUDA_ERROR_INVALID_VALUE);
+  require(pinned && pinned->base == address && pinned->pool == nullptr, CUDA_ERROR_INVALID_VALUE);
   drain_all_devices();
   require(HostMemory::instance().free(pointer, HostMemory::Kind::kPinned),
           CUDA_ERROR_INVALID_VALUE);

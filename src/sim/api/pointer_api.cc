@@ -8,6 +8,7 @@
 #include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
+#include "sim/device/objects.h"
 
 namespace baton::sim::api {
 namespace {
@@ -21,6 +22,7 @@ struct Pointer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   std::uint64_t id = 0;
+  std::shared_ptr<SimPool> pool = nullptr;  // that it came from; null: from none
 };
 
 std::optional<Pointer> find(CUdeviceptr address) {
@@ -29,12 +31,16 @@ std::optional<Pointer> find(CUdeviceptr address) {
         address, SimDevice::find(CUdevice{host->ordinal}), false, false, host->base, host->bytes,
         host->id};
     pointer.is_managed = host->kind == HostMemory::Kind::kManaged;
+    pointer.pool = host->pool;
     return pointer;
   }
   if (const std::shared_ptr<Context> owner = owner_of(address)) {
     Pointer pointer{address, SimDevice::find(CUdevice{owner->ordinal()}), true, false, 0, 0, 0};
     owner->heap()->memory().range(address, &pointer.base, &pointer.bytes);
-    if (const auto allocation = owner->heap()->find(address)) pointer.id = allocation->id;
+    if (const auto allocation = owner->heap()->find(address)) {
+      pointer.id = allocation->id;
+      pointer.pool = allocation->pool;
+    }
     return pointer;
   }
   return std::nullopt;
@@ -48,6 +54,13 @@ void store(void* data, T value) {
 // What the driver documents as a boolean it writes as 32 bits.
 void no(const Pointer&, void* data) {
   store<unsigned>(data, 0);
+}
+CUmemoryPool handle_of(const std::shared_ptr<SimPool>& pool) {
+  CUmemoryPool result = nullptr;
+  Objects::instance().pools.each([&](CUmemoryPool handle, const SimPool& each) {
+    if (&each == pool.get()) result = handle;
+  });
+  return result;
 }
 void base_address(const Pointer& p, void* data) {
   store<CUdeviceptr>(data, p.base);
@@ -81,7 +94,10 @@ constexpr PointerAttributeRow kPointerRows[] = {
     {CU_POINTER_ATTRIBUTE_BUFFER_ID, 8,
      [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
     {CU_POINTER_ATTRIBUTE_IS_MANAGED, 4,
-     [](const Pointer& p, void* data) { store<unsigned>(data, p.is_managed); }},
+     // Managed memory of pools does not count (CUDA 13.0's answer to cuda.core's tests).
+     [](const Pointer& p, void* data) {
+       store<unsigned>(data, p.is_managed && p.pool == nullptr);
+     }},
     {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 4,
      [](const Pointer& p, void* data) { store(data, p.device->ordinal()); }},
     {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, 4, no},
@@ -96,7 +112,7 @@ constexpr PointerAttributeRow kPointerRows[] = {
        store<unsigned>(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
      }},
     {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 8,
-     [](const Pointer&, void* data) { store<CUmemoryPool>(data, nullptr); }},
+     [](const Pointer& p, void* data) { store(data, handle_of(p.pool)); }},
     {CU_POINTER_ATTRIBUTE_MAPPING_SIZE, 8, size},
     {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, 8, base_address},
     {CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID, 8,

@@ -14,15 +14,6 @@ namespace {
 // Rows of pitched memory start at a multiple of this, as on every NVIDIA GPU of these days.
 constexpr std::uint64_t kPitchAlignment = 512;
 
-// A hint about where the pages of managed memory should be. There is one place only.
-CUresult hint(CUdeviceptr address, size_t bytes) {
-  const auto host = HostMemory::instance().find(address);
-  require(bytes != 0 && host && host->kind == HostMemory::Kind::kManaged &&
-              bytes <= host->bytes - (address - host->base),
-          CUDA_ERROR_INVALID_VALUE);
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
 CUresult MemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
@@ -89,25 +80,6 @@ CUresult MemHostGetFlags(unsigned* flags, void* pointer) {
           CUDA_ERROR_INVALID_VALUE);
   *flags = host->flags | CU_MEMHOSTALLOC_DEVICEMAP;
   return CUDA_SUCCESS;
-}
-
-CUresult MemAdviseDevice(CUdeviceptr address, size_t bytes, CUmem_advise, CUdevice) {
-  return hint(address, bytes);
-}
-
-CUresult MemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise, CUmemLocation) {
-  return hint(address, bytes);
-}
-
-CUresult MemPrefetchToDeviceAsync(CUdeviceptr address, size_t bytes, CUdevice, CUstream stream) {
-  usable_stream(stream);
-  return hint(address, bytes);
-}
-
-CUresult MemPrefetchAsync(CUdeviceptr address, size_t bytes, CUmemLocation, unsigned,
-                          CUstream stream) {
-  usable_stream(stream);
-  return hint(address, bytes);
 }
 
 }  // namespace baton::sim::api

@@ -11,8 +11,8 @@
 
 namespace baton::sim {
 
-// A CUDA array: texels of one to three dimensions, or layers of one or two, which kernels reach by textures and surfaces.
-// Its memory is an allocation of the device, row by row.
+// A CUDA array: texels of one to three dimensions, or layers of one or two, which kernels reach by
+// textures and surfaces. Its memory is an allocation of the device, row by row.
 struct SimArray {
   std::shared_ptr<DeviceHeap> heap;
   std::uint64_t address = 0;

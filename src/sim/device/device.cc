@@ -129,7 +129,8 @@ std::uint64_t SimDevice::context_number() const {
 CUmemoryPool SimDevice::default_pool() {
   std::lock_guard lock(mutex_);
   if (default_pool_ == nullptr) {
-    default_pool_ = Objects::instance().pools.add(std::make_shared<SimPool>(ordinal_, true));
+    default_pool_ = Objects::instance().pools.add(std::make_shared<SimPool>(
+        SimPool::Kind::kDevice, CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, ordinal_}, true));
   }
   return default_pool_;
 }

@@ -33,7 +33,7 @@ std::uint64_t DeviceHeap::allocate(std::uint64_t bytes, std::shared_ptr<SimPool>
     return 0;
   }
   std::lock_guard lock(mutex_);
-  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, false, false, std::move(pool)});
+  entries_.emplace(address, Entry{.bytes = bytes, .id = next_buffer_id(), .pool = std::move(pool)});
   return address;
 }
 
@@ -41,8 +41,9 @@ bool DeviceHeap::begin_free(std::uint64_t address) {
   std::lock_guard lock(mutex_);
   auto found = entries_.find(address);
   if (found == entries_.end() || found->second.leaving) return false;
-  if (found->second.reserved) return std::exchange(found->second.claimed, false);
-  found->second.leaving = true;
+  Entry& entry = found->second;
+  if (entry.reserved && !std::exchange(entry.claimed, false)) return false;
+  entry.leaving = !entry.reserved || entry.orphaned;
   return true;
 }
 
@@ -51,7 +52,8 @@ void DeviceHeap::finish_free(std::uint64_t address) {
     std::lock_guard lock(mutex_);
     const auto found = entries_.find(address);
     if (found != entries_.end() && found->second.reserved) {
-      if (memory_.free(address)) graph_use_.bytes -= found->second.bytes;
+      if (empty_reserved(address, found->second)) graph_use_.bytes -= found->second.bytes;
+      if (found->second.orphaned) entries_.erase(found);
       return;
     }
     if (found != entries_.end()) {
@@ -64,9 +66,10 @@ void DeviceHeap::finish_free(std::uint64_t address) {
 
 void DeviceHeap::keep(std::uint64_t address) {
   std::lock_guard lock(mutex_);
-  Entry& entry = entries_.at(address);
-  entry.leaving = false;
-  entry.claimed = entry.reserved;
+  const auto found = entries_.find(address);
+  if (found == entries_.end()) return;
+  found->second.leaving = false;
+  found->second.claimed = found->second.reserved;
 }
 
 bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
@@ -75,7 +78,9 @@ bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
   {
     std::lock_guard lock(mutex_);
     const Entry* const entry = around(address, &base);
-    if (entry != nullptr && entry->reserved) return bytes <= entry->bytes - (address - base);
+    if (entry != nullptr && entry->reserved) {
+      return !entry->leaving && bytes <= entry->bytes - (address - base);
+    }
   }
   if (memory_.impl().is_in_heap(address)) return false;
   if (!memory_.range(address, &base, &size)) return false;
@@ -96,12 +101,23 @@ const DeviceHeap::Entry* DeviceHeap::around(std::uint64_t address, std::uint64_t
 
 // The address is that of an allocation which is gone at once, so that whoever uses it too early is
 // told that there is no memory.
-std::uint64_t DeviceHeap::reserve(std::uint64_t bytes) {
+std::uint64_t DeviceHeap::reserve(std::uint64_t bytes, bool on_host) {
+  if (on_host) {
+    if (bytes > memory_.capacity()) return 0;
+    std::shared_ptr<void> host = HostMemory::make(bytes);
+    if (host == nullptr) return 0;
+    const auto address = reinterpret_cast<std::uintptr_t>(host.get());
+    std::lock_guard lock(mutex_);
+    entries_.emplace(
+        address,
+        Entry{.bytes = bytes, .id = next_buffer_id(), .reserved = true, .host = std::move(host)});
+    return address;
+  }
   const std::uint64_t address = memory_.allocate(bytes);
   if (address == 0) return 0;
   memory_.free(address);
   std::lock_guard lock(mutex_);
-  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, true, false, nullptr});
+  entries_.emplace(address, Entry{.bytes = bytes, .id = next_buffer_id(), .reserved = true});
   return address;
 }
 
@@ -125,10 +141,24 @@ bool DeviceHeap::is_reserved(std::uint64_t address) const {
 
 bool DeviceHeap::fill_reserved(std::uint64_t address) {
   std::lock_guard lock(mutex_);
-  const std::uint64_t bytes = entries_.at(address).bytes;
-  if (!memory_.allocate_again(address, bytes)) return false;
+  const Entry& entry = entries_.at(address);
+  const std::uint64_t bytes = entry.bytes;
+  if (entry.host != nullptr) {
+    memory_.map_host(entry.host.get(), bytes, "memory of the host in a graph", entry.host);
+  } else if (!memory_.allocate_again(address, bytes)) {
+    return false;
+  }
   graph_use_.bytes += bytes;
   graph_use_.high = std::max(graph_use_.high, graph_use_.bytes);
+  return true;
+}
+
+bool DeviceHeap::empty_reserved(std::uint64_t address, const Entry& entry) {
+  if (entry.host == nullptr) return memory_.free(address);
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  if (!memory_.range(address, &base, &bytes)) return false;
+  memory_.unmap_host(address);
   return true;
 }
 
@@ -136,15 +166,30 @@ void DeviceHeap::end_reserve(std::uint64_t address) {
   std::lock_guard lock(mutex_);
   const auto found = entries_.find(address);
   if (found == entries_.end()) return;
-  if (!found->second.claimed) {
+  Entry& entry = found->second;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  // Commands that allocate keep the address, so none is left. Where the context failed before, the
+  // allocation node never ran.
+  if (!memory_.range(address, &base, &bytes)) {
     entries_.erase(found);
     return;
   }
-  found->second.reserved = found->second.claimed = false;
-  std::uint64_t base = 0;
-  std::uint64_t bytes = 0;
-  // Where the context failed before, the allocation node never ran.
-  if (memory_.range(address, &base, &bytes)) graph_use_.bytes -= bytes;
+  // Memory that nobody has is about to be freed.
+  entry.orphaned = true;
+  entry.leaving = !entry.claimed;
+}
+
+void DeviceHeap::note_free(std::uint64_t address, const std::shared_ptr<Command>& command) {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(address);
+  if (found != entries_.end()) found->second.last_free = command;
+}
+
+std::shared_ptr<Command> DeviceHeap::last_free(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(address);
+  return found == entries_.end() ? nullptr : found->second.last_free.lock();
 }
 
 DeviceHeap::GraphUse DeviceHeap::graph_use() const {
@@ -163,7 +208,7 @@ std::optional<DeviceHeap::Allocation> DeviceHeap::find(std::uint64_t address) co
   if (above == entries_.begin()) return std::nullopt;
   const auto& [base, entry] = *std::prev(above);
   if (address - base >= entry.bytes || entry.leaving) return std::nullopt;
-  return Allocation{base, entry.bytes, entry.id};
+  return Allocation{base, entry.bytes, entry.id, entry.pool};
 }
 
 }  // namespace baton::sim

@@ -11,6 +11,8 @@
 
 namespace baton::sim {
 
+struct Command;
+
 // The memory of one device as users of the driver own it: what they allocated, told apart from what
 // modules placed there, and what is about to be freed in stream order. Thread-safe.
 class DeviceHeap {
@@ -23,7 +25,8 @@ class DeviceHeap {
   struct Allocation {
     std::uint64_t base = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID: one of a kind in the process
+    std::uint64_t id = 0;           // CU_POINTER_ATTRIBUTE_BUFFER_ID: one of a kind in the process
+    std::shared_ptr<SimPool> pool;  // null: none
   };
 
   // 0 where the memory, or what the pool may have, is exhausted. The pool counts the bytes until
@@ -40,8 +43,8 @@ class DeviceHeap {
   // --- Memory of graphs ---
   // Returns an address for memory that an allocation node will make. Nodes and launches may name it
   // at once, before the memory exists. Returns 0 if no address is free, or if the device has less
-  // memory.
-  std::uint64_t reserve(std::uint64_t bytes);
+  // memory. With `on_host` the memory is the host's, which reads it at the same address.
+  std::uint64_t reserve(std::uint64_t bytes, bool on_host);
   // A launch takes the reserved memory: false where an earlier launch did and nothing freed it.
   // `begin_free` gives it back. Both speak of the order of submission.
   bool claim(std::uint64_t address);
@@ -49,8 +52,12 @@ class DeviceHeap {
   // The allocation node runs: false where there is no memory.
   bool fill_reserved(std::uint64_t address);
   bool is_reserved(std::uint64_t address) const;
-  // The last graph is gone that had it. Memory that a launch took stays, as any other allocation.
+  // The last graph is gone that had it. Memory that a launch took stays until it is freed.
   void end_reserve(std::uint64_t address);
+  // The command that frees the memory: what allocates at the address again waits for it.
+  void note_free(std::uint64_t address, const std::shared_ptr<Command>& command);
+  // The last one that was noted and still exists; null: none.
+  std::shared_ptr<Command> last_free(std::uint64_t address) const;
 
   // What graphs have of the memory.
   struct GraphUse {
@@ -75,14 +82,19 @@ class DeviceHeap {
     std::uint64_t id = 0;
     bool leaving = false;
     bool reserved = false;
-    bool claimed = false;  // of reserved memory
-    std::shared_ptr<SimPool> pool;
+    bool claimed = false;   // of reserved memory
+    bool orphaned = false;  // of reserved memory: no graph has it, so the next free is its last
+    std::shared_ptr<void> host = nullptr;  // of reserved memory: null where it is the device's
+    std::shared_ptr<SimPool> pool = nullptr;
+    std::weak_ptr<Command> last_free = {};
   };
 
   DeviceMemory memory_;
   mutable std::mutex mutex_;
   // The entry around an address, or null.
   const Entry* around(std::uint64_t address, std::uint64_t* base) const;
+  // Takes the memory of a reserved address away; false where there is none now.
+  bool empty_reserved(std::uint64_t address, const Entry& entry);
   std::map<std::uint64_t, Entry> entries_;  // by base address
   GraphUse graph_use_;
 };

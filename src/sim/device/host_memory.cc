@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "sim/device/heap.h"
 
@@ -11,8 +12,8 @@ namespace {
 // Pinned memory is handed out in whole pages.
 constexpr std::align_val_t kAlignment{4096};
 
-void release(std::uintptr_t base) {
-  ::operator delete(reinterpret_cast<void*>(base), kAlignment);
+void release(void* pointer) {
+  ::operator delete(pointer, kAlignment);
 }
 
 const char* title_of(HostMemory::Kind kind) {
@@ -29,7 +30,7 @@ const char* title_of(HostMemory::Kind kind) {
 
 void show(DeviceMemory& memory, const HostMemory::Allocation& allocation) {
   memory.map_host(reinterpret_cast<void*>(allocation.base), allocation.bytes,
-                  title_of(allocation.kind));
+                  title_of(allocation.kind), allocation.memory);
 }
 
 }  // namespace
@@ -48,23 +49,60 @@ void HostMemory::remove(Allocations::iterator allocation) {
   const Allocation removed = allocation->second;
   allocations_.erase(allocation);
   for (DeviceMemory* memory : devices_) memory->unmap_host(removed.base);
-  if (removed.kind != Kind::kRegistered) release(removed.base);
+  if (removed.pool != nullptr) removed.pool->give(removed.bytes);
 }
 
-void* HostMemory::allocate(std::size_t bytes, int ordinal, Kind kind, unsigned flags) {
-  void* pointer = ::operator new(bytes, kAlignment, std::nothrow);
-  if (pointer == nullptr) return nullptr;
+std::shared_ptr<void> HostMemory::make(std::size_t bytes) {
+  void* const pointer = ::operator new(bytes, kAlignment, std::nothrow);
+  return pointer == nullptr ? nullptr : std::shared_ptr<void>(pointer, release);
+}
+
+void* HostMemory::allocate(std::size_t bytes, int ordinal, Kind kind, unsigned flags,
+                           std::shared_ptr<SimPool> pool) {
+  if (pool != nullptr && !pool->take(bytes)) return nullptr;
+  std::shared_ptr<void> memory = make(bytes);
+  if (memory == nullptr) {
+    if (pool != nullptr) pool->give(bytes);
+    return nullptr;
+  }
+  void* const pointer = memory.get();
+  Allocation made{
+      reinterpret_cast<std::uintptr_t>(pointer), bytes, next_buffer_id(), ordinal, kind, flags};
+  made.pool = std::move(pool);
+  made.memory = std::move(memory);
+  if (kind == Kind::kManaged) made.advice = std::make_shared<ManagedAdvice>(bytes);
   std::lock_guard lock(mutex_);
-  add({reinterpret_cast<std::uintptr_t>(pointer), bytes, next_buffer_id(), ordinal, kind, flags});
+  add(made);
   return pointer;
 }
 
 bool HostMemory::free(void* pointer, Kind kind) {
   std::lock_guard lock(mutex_);
   const auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(pointer));
-  if (found == allocations_.end() || found->second.kind != kind) return false;
+  if (found == allocations_.end() || found->second.kind != kind || found->second.leaving) {
+    return false;
+  }
   remove(found);
   return true;
+}
+
+bool HostMemory::begin_free(std::uintptr_t address) {
+  std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || found->second.pool == nullptr) return false;
+  return !std::exchange(found->second.leaving, true);
+}
+
+void HostMemory::finish_free(std::uintptr_t address) {
+  std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found != allocations_.end()) remove(found);
+}
+
+void HostMemory::keep(std::uintptr_t address) {
+  std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found != allocations_.end()) found->second.leaving = false;
 }
 
 bool HostMemory::take(void* pointer, std::size_t bytes, int ordinal, unsigned flags) {
@@ -98,7 +136,7 @@ std::optional<HostMemory::Allocation> HostMemory::find(std::uintptr_t address) c
   auto above = allocations_.upper_bound(address);
   if (above == allocations_.begin()) return std::nullopt;
   const Allocation& allocation = std::prev(above)->second;
-  if (address - allocation.base >= allocation.bytes) return std::nullopt;
+  if (address - allocation.base >= allocation.bytes || allocation.leaving) return std::nullopt;
   return allocation;
 }
 

@@ -1,19 +1,27 @@
 #pragma once
 
+#include <cuda.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
 namespace baton::sim {
 
-// A memory pool of a device: where an allocation in stream order comes from. Memory is taken from
-// the device and given back at once, so a pool holds what is in use and nothing besides.
-// Thread-safe.
+// A memory pool: where an allocation in stream order comes from. Memory is taken from the device or
+// the host and given back at once, so a pool holds what is in use and nothing besides. Thread-safe.
 class SimPool {
  public:
-  SimPool(int ordinal, bool is_default) : ordinal_(ordinal), is_default_(is_default) {}
+  enum class Kind : std::uint8_t { kDevice, kHost, kManaged };
 
-  int ordinal() const { return ordinal_; }
+  // The place of its memory; of managed memory the preferred one, or none.
+  SimPool(Kind kind, CUmemLocation location, bool is_default)
+      : kind_(kind), location_(location), is_default_(is_default) {}
+
+  Kind kind() const { return kind_; }
+  const CUmemLocation& location() const { return location_; }
+  // Of memory of a device.
+  int ordinal() const { return location_.id; }
   bool is_default() const { return is_default_; }
 
   // What callers set and get back, and what is counted.
@@ -43,7 +51,8 @@ class SimPool {
   void give(std::uint64_t bytes);
 
  private:
-  const int ordinal_;
+  const Kind kind_;
+  const CUmemLocation location_;
   const bool is_default_;
   mutable std::mutex mutex_;
   State state_;

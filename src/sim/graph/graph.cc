@@ -7,6 +7,7 @@
 
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
+#include "sim/graph/condition.h"
 #include "sim/graph/user_object.h"
 
 namespace baton::sim {
@@ -25,6 +26,15 @@ bool reaches(const GraphNode& node, const GraphNode& wanted) {
     }
   }
   return false;
+}
+
+void release_conditions(const GraphNode& node) {
+  const auto* conditional = std::get_if<ConditionalWork>(&node.work);
+  if (conditional == nullptr) return;
+  conditional->condition->has_node = false;
+  for (const auto& body : conditional->bodies->graphs) {
+    for (const auto& inner : body->nodes()) release_conditions(*inner);
+  }
 }
 
 }  // namespace
@@ -132,6 +142,7 @@ void SimGraph::disconnect(GraphNode& from, GraphNode& to, const CUgraphEdgeData&
 }
 
 void SimGraph::remove(GraphNode& node) {
+  release_conditions(node);
   Objects::instance().graph_nodes.remove(node.handle);
   node.graph = nullptr;
   for (const auto& other : nodes_) {

@@ -35,6 +35,8 @@ struct CopyWork {
   std::uint64_t bytes = 0;  // of a row
   std::uint64_t rows = 1;   // of a slice
   std::uint64_t slices = 1;
+  // As a caller described it, for later questions; null: it was captured.
+  std::shared_ptr<const CUDA_MEMCPY3D> asked = nullptr;
 };
 struct RecordWork {
   std::shared_ptr<SimEvent> event;
@@ -125,7 +127,8 @@ class SimGraph {
 
   // Throws Refusal(CUDA_ERROR_INVALID_VALUE) for an edge that is not there.
   void disconnect(GraphNode& from, GraphNode& to, const CUgraphEdgeData& data);
-  // With its edges.
+  // With its edges. The conditions of a conditional node, and of those in its bodies, are free for
+  // other nodes then.
   void remove(GraphNode& node);
   // Throws Refusal(CUDA_ERROR_NOT_SUPPORTED) where a node may not be in two graphs: a conditional,
   // and those of memory.

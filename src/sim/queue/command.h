@@ -64,6 +64,12 @@ struct Free {
   std::shared_ptr<void> keeps = nullptr;  // the address, where it is a graph's
 };
 
+// Memory of the host that came from a pool. `heap`: of the device that executes it.
+struct HostFree {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+};
+
 // The memory of a graph at its address.
 struct Alloc {
   std::shared_ptr<DeviceHeap> heap;
@@ -113,8 +119,8 @@ struct Turn {
   CommandPtr conditional;  // null in its own command
 };
 
-using Work =
-    std::variant<Join, Copy, Fill, Free, Alloc, HostCall, Record, Setting, Assign, Turn, GridLaunch>;
+using Work = std::variant<Join, Copy, Fill, Free, HostFree, Alloc, HostCall, Record, Setting,
+                          Assign, Turn, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/overloaded.h"
 #include "baton/error.h"
+#include "sim/device/host_memory.h"
 #include "sim/engine/judge/host_watch.h"
 
 namespace baton::sim {
@@ -191,6 +192,15 @@ CUresult execute(Work& work, const Command& command) noexcept {
               free.heap->memory().range(free.address, &base, &bytes);
               look({free.heap, free.address}, bytes, AccessKind::kWrite);
               free.heap->finish_free(free.address);
+              return CUDA_SUCCESS;
+            },
+            [&](const HostFree& free) {
+              std::uint64_t base = 0;
+              std::uint64_t bytes = 0;
+              if (free.heap->memory().range(free.address, &base, &bytes)) {
+                look({free.heap, free.address}, bytes, AccessKind::kWrite);
+              }
+              HostMemory::instance().finish_free(free.address);
               return CUDA_SUCCESS;
             },
             [&](const Alloc& alloc) {

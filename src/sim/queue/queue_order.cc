@@ -21,6 +21,13 @@ bool is_programmatic(const Ordering::Edge& edge) {
   return edge.kind == Ordering::Kind::kTriggered || edge.kind == Ordering::Kind::kBegun;
 }
 
+// The command is held back until the earlier one, which may be null, has got that far.
+void wait_for(const CommandPtr& command, const CommandPtr& earlier, Milestone at) {
+  if (earlier == nullptr || earlier->reached >= at) return;
+  earlier->dependents.push_back({command, at, false});
+  ++command->blockers;
+}
+
 Ordering::Operation kind_of_operation(const Work& work) {
   if (const auto* launch = std::get_if<GridLaunch>(&work)) {
     return {launch->kernel->name,
@@ -32,6 +39,7 @@ Ordering::Operation kind_of_operation(const Work& work) {
   if (std::holds_alternative<Copy>(work)) return {"copy"};
   if (std::holds_alternative<Fill>(work)) return {"fill"};
   if (std::holds_alternative<Free>(work)) return {"free"};
+  if (std::holds_alternative<HostFree>(work)) return {"free"};
   if (std::holds_alternative<Alloc>(work)) return {"allocation"};
   return {};
 }
@@ -71,6 +79,12 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
   unfinished_.emplace(command->sequence, command);
   std::vector<Ordering::Edge> edges;
   for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
+  if (const auto* free = std::get_if<Free>(&command->work)) {
+    free->heap->note_free(free->address, command);
+  } else if (const auto* alloc = std::get_if<Alloc>(&command->work)) {
+    // Not an edge: whether the program ordered the two is another question.
+    wait_for(command, alloc->heap->last_free(alloc->address), Milestone::kDone);
+  }
   if (origin) {
     // The conditional came before a new schedule, and so does what is inside of it.
     command->number =
@@ -141,10 +155,7 @@ void DeviceQueue::depend(const Lock& lock, const CommandPtr& command, const Depe
     }
   }
   if (dependency.is_programmatic && passes_on) command->early.push_back(earlier);
-  if (earlier->reached < dependency.at) {
-    earlier->dependents.push_back({command, dependency.at, false});
-    ++command->blockers;
-  }
+  wait_for(command, earlier, dependency.at);
   if (dependency.is_programmatic && is_grid && !earlier->done()) {
     earlier->dependents.push_back({command, Milestone::kDone, true});
     ++command->awaited;

@@ -140,6 +140,188 @@ static void free_nodes(CUstream stream) {
   CHECK(cuGraphDestroy(graph));
 }
 
+/* Memory of a graph that the host reads at the same address. */
+static void host_memory(CUstream stream) {
+  const CUmemAllocationType types[] = {CU_MEM_ALLOCATION_TYPE_MANAGED,
+                                       CU_MEM_ALLOCATION_TYPE_PINNED};
+  for (int k = 0; k < 2; ++k) {
+    const CUgraph graph = new_graph();
+    CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params();
+    params.poolProps.allocType = types[k];
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_HOST;
+    CUgraphNode alloc, fill;
+    CHECK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+    CUDA_MEMSET_NODE_PARAMS set = {
+        .dst = params.dptr, .elementSize = 4, .width = kCount, .height = 1, .value = 3};
+    CHECK(cuGraphAddMemsetNode(&fill, graph, &alloc, 1, &set, NULL));
+    add_twice(graph, fill, params.dptr);
+    CUDA_MEM_ALLOC_NODE_PARAMS told;
+    CHECK(cuGraphMemAllocNodeGetParams(alloc, &told));
+    EXPECT(told.poolProps.allocType == types[k] && told.dptr == params.dptr);
+    EXPECT(told.poolProps.location.type == CU_MEM_LOCATION_TYPE_HOST);
+    run(graph, stream);
+    const unsigned* const words = (const unsigned*)params.dptr;
+    EXPECT(words[0] == 6 && words[kCount - 1] == 6);
+    EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeAsync(params.dptr, stream));
+    CHECK(cuStreamSynchronize(stream));
+    EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+    EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
+  }
+}
+
+/* A graph that frees memory of another graph, which is gone by then. */
+static void foreign_free(CUstream stream) {
+  const CUgraph graph = new_graph();
+  CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params();
+  CUgraphNode alloc, release;
+  CHECK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+  const CUgraph freeing = new_graph();
+  CHECK(cuGraphAddMemFreeNode(&release, freeing, NULL, 0, params.dptr));
+  const CUgraphExec free_exec = instantiate(freeing, 0);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(free_exec, stream));
+  run(graph, stream);
+  CHECK(cuGraphDestroy(graph));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
+  CHECK(cuGraphLaunch(free_exec, stream));
+  CHECK(cuStreamSynchronize(stream));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(free_exec, stream));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
+  CHECK(cuGraphExecDestroy(free_exec));
+  CHECK(cuGraphDestroy(freeing));
+}
+
+static volatile int opened = 0;
+static void CUDA_CB wait_opened(void* data) {
+  (void)data;
+  while (!opened) usleep(1000);
+}
+
+/* The graph goes while the call that frees its memory waits for its turn. */
+static void pending_free(CUstream stream) {
+  const CUgraph graph = new_graph();
+  CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params();
+  CUgraphNode alloc;
+  CHECK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+  run(graph, stream);
+  CHECK(cuLaunchHostFunc(stream, wait_opened, NULL));
+  CHECK(cuMemFreeAsync(params.dptr, stream));
+  CHECK(cuGraphDestroy(graph));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(params.dptr, stream));
+  opened = 1;
+  CHECK(cuStreamSynchronize(stream));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+}
+
+/* A launch that allocates what another stream is about to free. */
+static void relaunch(CUstream stream) {
+  CUstream other;
+  CUevent event;
+  CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  const CUgraph graph = new_graph();
+  CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params();
+  CUgraphNode alloc;
+  CHECK(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+  const CUgraphExec exec = instantiate(graph, 0);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuEventRecord(event, stream));
+    CHECK(cuStreamWaitEvent(other, event, 0));
+    CHECK(cuMemFreeAsync(params.dptr, other));
+  }
+  CHECK(cuGraphLaunch(exec, stream));
+  CHECK(cuStreamSynchronize(stream));
+  CHECK(cuMemFree(params.dptr));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  CHECK(cuGraphExecDestroy(exec));
+  CHECK(cuGraphDestroy(graph));
+  CHECK(cuEventDestroy(event));
+  CHECK(cuStreamDestroy(other));
+}
+
+/* What a copy node was made with; that it reads memory of the host which devices see as well. */
+static void copies(CUstream stream) {
+  const CUdeviceptr words = counted();
+  void* pinned = NULL;
+  CHECK(cuMemAllocHost(&pinned, 16));
+  CUDA_MEMCPY3D made;
+  memset(&made, 0, sizeof made);
+  made.srcMemoryType = CU_MEMORYTYPE_HOST;
+  made.srcHost = pinned;
+  made.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  made.dstDevice = words;
+  made.dstXInBytes = 4;
+  made.WidthInBytes = 8;
+  made.Height = made.Depth = 1;
+  const CUgraph graph = new_graph();
+  CUgraphNode node;
+  CUcontext context;
+  CHECK(cuCtxGetCurrent(&context));
+  CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &made, context));
+  CUDA_MEMCPY3D told;
+  CHECK(cuGraphMemcpyNodeGetParams(node, &told));
+  EXPECT(told.srcMemoryType == CU_MEMORYTYPE_HOST && told.srcHost == pinned);
+  EXPECT(told.dstMemoryType == CU_MEMORYTYPE_DEVICE && told.dstDevice == words);
+  EXPECT(told.dstXInBytes == 4 && told.WidthInBytes == 8 && told.Height == 1);
+  CHECK(cuGraphDestroy(graph));
+
+  CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  CHECK(cuMemcpyHtoDAsync(words, pinned, 16, stream));
+  CUgraph captured;
+  CHECK(cuStreamEndCapture(stream, &captured));
+  size_t count = 1;
+  CHECK(cuGraphGetNodes(captured, &node, &count));
+  CHECK(cuGraphMemcpyNodeGetParams(node, &told));
+  EXPECT(told.srcMemoryType == CU_MEMORYTYPE_HOST && told.srcHost == pinned);
+  EXPECT(told.dstMemoryType == CU_MEMORYTYPE_DEVICE && told.dstDevice == words);
+  CHECK(cuGraphDestroy(captured));
+  CHECK(cuMemFreeHost(pinned));
+  CHECK(cuMemFree(words));
+}
+
+static CUresult add_conditional(CUgraphNode* node, CUgraph* body, CUgraph graph,
+                                CUgraphConditionalHandle condition) {
+  CUcontext context;
+  CHECK(cuCtxGetCurrent(&context));
+  CUgraphNodeParams params;
+  memset(&params, 0, sizeof params);
+  params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  params.conditional.handle = condition;
+  params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+  params.conditional.size = 1;
+  params.conditional.ctx = context;
+  const CUresult result = cuGraphAddNode(node, graph, NULL, NULL, 0, &params);
+  if (result == CUDA_SUCCESS) *body = params.conditional.phGraph_out[0];
+  return result;
+}
+
+/* Another node may use the conditions of one that is gone, and those of nodes in its body. */
+static void conditions(CUstream stream) {
+  const CUdeviceptr words = counted();
+  CUcontext context;
+  CHECK(cuCtxGetCurrent(&context));
+  const CUgraph graph = new_graph();
+  CUgraphConditionalHandle outer, inner;
+  CHECK(cuGraphConditionalHandleCreate(&outer, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  CHECK(cuGraphConditionalHandleCreate(&inner, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+  CUgraphNode node, second;
+  CUgraph body, inner_body;
+  CHECK(add_conditional(&node, &body, graph, outer));
+  CHECK(add_conditional(&second, &inner_body, body, inner));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, add_conditional(&second, &body, graph, outer));
+  CHECK(cuGraphDestroyNode(node));
+  CHECK(add_conditional(&node, &body, graph, outer));
+  CHECK(add_conditional(&second, &inner_body, body, inner));
+  add_twice(inner_body, NULL, words);
+  run(graph, stream);
+  EXPECT(holds(words, 2));
+  CHECK(cuGraphDestroy(graph));
+  CHECK(cuMemFree(words));
+}
+
 static void children(CUstream stream) {
   const CUdeviceptr words = counted();
   const CUgraph inner = new_graph();
@@ -265,6 +447,12 @@ int main(void) {
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   memory(stream);
   free_nodes(stream);
+  host_memory(stream);
+  foreign_free(stream);
+  pending_free(stream);
+  relaunch(stream);
+  copies(stream);
+  conditions(stream);
   children(stream);
   changes(stream);
   users(stream);

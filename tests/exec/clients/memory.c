@@ -174,6 +174,133 @@ static void pools(void) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPoolTrimTo(own, 0));
 }
 
+static CUmemoryPool host_pool(CUmemAllocationType type, CUmemLocation location) {
+  CUmemPoolProps properties;
+  memset(&properties, 0, sizeof properties);
+  properties.allocType = type;
+  properties.location = location;
+  CUmemoryPool pool;
+  CHECK(cuMemPoolCreate(&pool, &properties));
+  return pool;
+}
+
+static cuuint64_t used(CUmemoryPool pool) {
+  cuuint64_t bytes = 0;
+  CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+  return bytes;
+}
+
+/* Memory of a pool that the host reads, which goes in the order of a stream. */
+static void host_pools(CUfunction twice) {
+  const CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+  const CUmemLocation none = {CU_MEM_LOCATION_TYPE_NONE, 0};
+  const CUmemLocation other_node = {CU_MEM_LOCATION_TYPE_HOST_NUMA, 5};
+  const CUmemAllocationType pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
+  const CUmemAllocationType managed = CU_MEM_ALLOCATION_TYPE_MANAGED;
+  const CUmemoryPool pools[] = {host_pool(pinned, host), host_pool(managed, none),
+                                host_pool(managed, host)};
+  CUstream stream;
+  CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  for (int k = 0; k < 3; ++k) {
+    CUdeviceptr memory;
+    CHECK(cuMemAllocFromPoolAsync(&memory, sizeof(unsigned) * kCount, pools[k], stream));
+    CHECK(cuStreamSynchronize(stream));
+    EXPECT(used(pools[k]) == sizeof(unsigned) * kCount);
+    count_up((unsigned*)memory, kCount);
+    launch_twice(twice, memory, kCount, stream);
+    CHECK(cuStreamSynchronize(stream));
+    EXPECT(is_scaled((unsigned*)memory, kCount, 2));
+    CUmemoryPool of = NULL;
+    CHECK(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, memory + 4));
+    EXPECT(of == pools[k]);
+    CHECK(cuLaunchHostFunc(stream, sleep_a_moment, NULL));
+    CHECK(cuMemFreeAsync(memory, stream));
+    EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(memory, stream));
+    EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(memory));
+    EXPECT(used(pools[k]) != 0);
+    CHECK(cuStreamSynchronize(stream));
+    EXPECT(used(pools[k]) == 0);
+    CHECK(cuMemAllocFromPoolAsync(&memory, 64, pools[k], stream));
+    CHECK(cuMemFree(memory));
+    EXPECT(used(pools[k]) == 0);
+    CHECK(cuMemPoolDestroy(pools[k]));
+  }
+  CHECK(cuStreamDestroy(stream));
+
+  CUmemoryPool standard, current, own = host_pool(managed, none);
+  CUmemLocation place = none, wrong = other_node;
+  CHECK(cuMemGetDefaultMemPool(&standard, &place, managed));
+  CHECK(cuMemGetMemPool(&current, &place, managed));
+  EXPECT(standard == current && standard != NULL);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
+  CHECK(cuMemSetMemPool(&place, managed, own));
+  CHECK(cuMemGetMemPool(&current, &place, managed));
+  EXPECT(current == own);
+  CHECK(cuMemPoolDestroy(own));
+  CHECK(cuMemGetMemPool(&current, &place, managed));
+  EXPECT(current == standard);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&current, &wrong, managed));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemGetMemPool(&current, &place, pinned));
+}
+
+static int range_attribute(CUmem_range_attribute attribute, CUdeviceptr memory, size_t bytes) {
+  int value = 99;
+  CHECK(cuMemRangeGetAttribute(&value, sizeof value, attribute, memory, bytes));
+  return value;
+}
+
+/* Advice is kept by page. */
+static void advice(void) {
+  enum { kPage = 4096, kBytes = 4 * kPage };
+  const CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  const CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+  CUdeviceptr memory;
+  CHECK(cuMemAllocManaged(&memory, kBytes, CU_MEM_ATTACH_GLOBAL));
+  const CUdeviceptr second = memory + kPage;
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, kBytes) == 0);
+  CHECK(cuMemAdvise(second, kPage, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, second, kPage) == 1);
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, second, kPage + 1) == 0);
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, kPage) == 0);
+  CHECK(cuMemAdvise(memory, kBytes, CU_MEM_ADVISE_UNSET_READ_MOSTLY, device));
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, second, kPage) == 0);
+
+  const CUmem_range_attribute preferred = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION;
+  EXPECT(range_attribute(preferred, memory, kBytes) == CU_DEVICE_INVALID);
+  CHECK(cuMemAdvise(memory, kBytes, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+  EXPECT(range_attribute(preferred, memory, kBytes) == CU_DEVICE_CPU);
+  CHECK(cuMemAdvise(second, 8, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device));
+  EXPECT(range_attribute(preferred, second, kPage) == 0);
+  EXPECT(range_attribute(preferred, memory, kBytes) == CU_DEVICE_INVALID);
+  EXPECT(range_attribute(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, second, kPage) ==
+         CU_MEM_LOCATION_TYPE_DEVICE);
+
+  int accessors[2] = {99, 99};
+  CHECK(cuMemAdvise(memory, kBytes, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
+  CHECK(cuMemRangeGetAttribute(accessors, sizeof accessors, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                               memory, kBytes));
+  EXPECT(accessors[0] == 0 && accessors[1] == CU_DEVICE_INVALID);
+
+  CUdeviceptr parts[] = {memory, second, second + kPage};
+  size_t sizes[] = {kPage, kPage, kPage}, from[] = {0, 2};
+  CUmemLocation places[] = {device, host};
+  CHECK(cuMemPrefetchBatchAsync(parts, sizes, 3, places, from, 2, 0, NULL));
+  const CUmem_range_attribute last = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
+  EXPECT(range_attribute(last, memory, 2 * kPage) == 0);
+  EXPECT(range_attribute(last, parts[2], kPage) == CU_DEVICE_CPU);
+  EXPECT(range_attribute(last, memory, kBytes) == CU_DEVICE_INVALID);
+  CHECK(cuMemDiscardBatchAsync(parts, sizes, 3, 0, NULL));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                cuMemPrefetchBatchAsync(parts, sizes, 3, places, from + 1, 1, 0, NULL));
+  CHECK(cuMemFree(memory));
+
+  CUdeviceptr plain;
+  CHECK(cuMemAlloc(&plain, 64));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                cuMemAdvise(plain, 64, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+  CHECK(cuMemFree(plain));
+}
+
 static void attributes(void) {
   CUdeviceptr memory;
   CHECK(cuMemAlloc(&memory, 512));
@@ -199,6 +326,8 @@ int main(void) {
   unaligned_map();
   rows();
   pools();
+  host_pools(twice);
+  advice();
   attributes();
   return 0;
 }

@@ -25,16 +25,23 @@ const Insn* bad_tensor_copy(Exec* x, const Insn* i, int lane, const std::string&
 
 // Nothing after a fault.
 std::optional<TileMap> map_of(Exec* x, const Insn* i, int lane, std::uint64_t address,
-                              const TensorMapBytes& bytes, std::uint32_t rank) {
+                              const TensorMapBytes& bytes, const TensorForm& form) {
   const std::optional<TileMap> map = unpack_tensor_map(bytes);
   if (!map) {
     bad_tensor_copy(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
     return std::nullopt;
   }
-  if (map->rank != rank) {
+  if (map->rank != form.rank) {
     bad_tensor_copy(
         x, i, lane,
-        fmt::format("takes a tensor of {} dimensions, the map has {}", rank, map->rank));
+        fmt::format("takes a tensor of {} dimensions, the map has {}", form.rank, map->rank));
+    return std::nullopt;
+  }
+  if ((map->unfolds != 0) != form.unfolds) {
+    const auto mode = [](bool unfolds) { return unfolds ? "im2col" : "tiled"; };
+    bad_tensor_copy(x, i, lane,
+                    fmt::format("copies in mode {}, the tensor map at {:#x} is of mode {}",
+                                mode(form.unfolds), address, mode(map->unfolds != 0)));
     return std::nullopt;
   }
   if (const std::string flaw = flaw_of(*map); !flaw.empty()) {
@@ -91,7 +98,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   const std::uint64_t at = slot_at<std::uint64_t>(x, i->r[1])[lane];
   const std::optional<TensorMapBytes> bytes = read_map_bytes(x, i, lane, at);
   if (!bytes) return false;
-  const std::optional<TileMap> map = map_of(x, i, lane, at, *bytes, form.rank);
+  const std::optional<TileMap> map = map_of(x, i, lane, at, *bytes, form);
   if (!map) return false;
   std::array<std::int32_t, kMaxTensorRank> coordinates = {};
   for (std::size_t k = 0; k < form.rank; ++k) {
@@ -126,8 +133,16 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     return false;
   }
   const bool stores = !form.to_shared && !form.reduces;
+  const TileEnd end = stores ? TileEnd::kChunk : TileEnd::kElement;
+  std::array<std::uint16_t, kMaxTensorRank> offsets = {};
+  const std::size_t offset_count = form.has_offsets ? map->image_rank() : 0;
+  for (std::size_t k = 0; k < offset_count; ++k) {
+    offsets[k] = slot_at<std::uint16_t>(x, i->u.list[form.rank + k])[lane];
+  }
   const auto tile = std::make_shared<TensorTile>(
-      make_tile(*map, coordinates, stores ? TileEnd::kChunk : TileEnd::kElement));
+      form.unfolds
+          ? make_unfolded_tile(*map, coordinates, std::span(offsets.data(), offset_count), end)
+          : make_tile(*map, coordinates, end));
   if (form.reduces && !is_whole(*tile)) {
     fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, driver::FindingKind::kUnsupported,
           fmt::format("reduces into rows of {} bytes: the effect on the {} bytes after their "

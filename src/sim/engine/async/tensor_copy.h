@@ -10,8 +10,9 @@
 
 namespace baton::sim {
 
-// Copies of boxes of tensors in tiled mode (PTX ISA 9.0, "cp.async.bulk.tensor" and its kin). They
-// happen when other copies in bulk do.
+// Copies of boxes of tensors, and of pixels of images that are unfolded (PTX ISA 9.0,
+// "cp.async.bulk.tensor" and its kin, in the modes tile and im2col). They happen when other copies
+// in bulk do.
 
 // In Insn::imm.
 struct TensorForm {
@@ -21,12 +22,14 @@ struct TensorForm {
   bool multicast = false;
   bool reduces = false;
   AtomOp op = AtomOp::kAdd;
-  std::uint16_t unused = 0;
+  bool unfolds = false;      // mode im2col
+  bool has_offsets = false;  // of its pixels
 };
 static_assert(sizeof(TensorForm) == 8);
 
 // r[0] the generic address of the tile in shared memory, r[1] that of the tensor map, r[2] the
-// mbarrier's, r[3] the mask of blocks; the list holds the coordinates, the innermost first.
+// mbarrier's, r[3] the mask of blocks; the list holds the coordinates, the innermost first, and
+// then the offsets of pixels.
 const Insn* op_tensor_copy(Exec* x, const Insn* i);
 
 // The bytes of a tensor map at a generic address, or nothing after a fault.

@@ -381,12 +381,161 @@ TEST(TensorCopy, ReductionsAreOfTheMapsType) {
 
 TEST(TensorCopy, OtherModesAreRefusedByName) {
   const Outcome outcome =
-      run("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
-          "[%t], [%map, {%x, %y, %y}], [bar], {1};");
+      run("cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes "
+          "[%t], [%map, {%x, %y, %y}], [bar], {1, 1};");
   EXPECT_EQ(outcome.state, Grid::State::kFaulted);
   EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(), [](const auto& one) {
-    return one.message.find("copies by tensor maps in mode im2col") != std::string::npos;
+    return one.message.find("copies by tensor maps in mode im2col::w") != std::string::npos;
   })) << outcome.list();
+}
+
+// What a convolution of 3 x 3 pixels with a border of one reads: 6 images of 4 x 5 pixels.
+constexpr std::int64_t kWidth = 5, kHeight = 4, kImages = 6, kChannels = 4;
+
+void unfold(TileMap& map) {
+  map.rank = 4;
+  map.extents = {kChannels, kWidth, kHeight, kImages, 1};
+  map.strides = {4, 16, 16 * kWidth, 16 * kWidth * kHeight, 0};
+  map.box = {kChannels, 1, 1, 1, 1};
+  const int corners[] = {-1, -1};
+  ASSERT_TRUE(map.set_unfolding(32, corners, corners));
+}
+
+TEST(UnfoldedTile, KeepsCorners) {
+  TileMap map = matrix(0x1000);
+  const int lower[] = {-16, 7, 15}, upper[] = {3, -1, -16};
+  map.rank = 5;
+  ASSERT_TRUE(map.set_unfolding(1024, lower, upper));
+  const std::optional<TileMap> again = unpack_tensor_map(pack(map));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->pixels(), 1024u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(again->lower_corner(k + 1), lower[k]);
+    EXPECT_EQ(again->upper_corner(k + 1), upper[k]);
+  }
+  const int large[] = {16, 0, 0};
+  EXPECT_FALSE(map.set_unfolding(1, large, upper));
+  EXPECT_FALSE(map.set_unfolding(1, lower, large));
+  map.rank = 3;
+  const int least[] = {-32768};
+  ASSERT_TRUE(map.set_unfolding(1, least, upper));
+  EXPECT_EQ(map.lower_corner(1), -32768);
+}
+
+// Against the definition of a convolution: output pixel (q, p) and filter (s, r) read (q + s - 1,
+// p + r - 1), from any output pixel on.
+TEST(UnfoldedTile, WalksThroughTheImages) {
+  TileMap map = matrix(0x1'0000);
+  unfold(map);
+  ASSERT_EQ(flaw_of(map), "");
+  for (const std::int64_t first : {0, 7, 19, 100}) {
+    for (std::uint16_t r = 0; r < 3; ++r) {
+      for (std::uint16_t s = 0; s < 3; ++s) {
+        const auto place = [&](std::int64_t output, std::int64_t* w, std::int64_t* h) {
+          *w = output % kWidth - 1;
+          *h = output / kWidth % kHeight - 1;
+          return output / (kWidth * kHeight);
+        };
+        std::int64_t w = 0, h = 0;
+        const std::int64_t n = place(first, &w, &h);
+        const std::vector<std::int32_t> start = {0, static_cast<std::int32_t>(w),
+                                                 static_cast<std::int32_t>(h),
+                                                 static_cast<std::int32_t>(n)};
+        const std::vector<std::uint16_t> offsets = {s, r};
+        const TensorTile tile = make_unfolded_tile(map, start, offsets, TileEnd::kElement);
+        EXPECT_EQ(tile.bytes(), 32u * 16);
+        std::size_t run = 0;
+        for (std::uint32_t row = 0; row < 32; ++row) {
+          const std::int64_t image = place(first + row, &w, &h);
+          const std::int64_t x = w + s, y = h + r;
+          const bool inside = x >= 0 && x < kWidth && y >= 0 && y < kHeight && image < kImages;
+          if (!inside) continue;
+          ASSERT_LT(run, tile.runs.size());
+          const auto pixel = static_cast<std::uint64_t>((image * kHeight + y) * kWidth + x);
+          EXPECT_EQ(tile.runs[run].address, 0x1'0000 + pixel * 16) << first << " " << row;
+          EXPECT_EQ(tile.runs[run].at, row * 16);
+          EXPECT_EQ(tile.runs[run].bytes, 16u);
+          ++run;
+        }
+        EXPECT_EQ(run, tile.runs.size());
+      }
+    }
+  }
+}
+
+TEST(UnfoldedTile, StepsOverPixels) {
+  TileMap map = matrix(0);
+  unfold(map);
+  map.element_strides = {1, 2, 2, 1, 1};
+  const int none[] = {0, 0};
+  ASSERT_TRUE(map.set_unfolding(7, none, none));
+  const TensorTile tile =
+      make_unfolded_tile(map, std::vector<std::int32_t>{0, 0, 0, 0}, {}, TileEnd::kElement);
+  std::vector<std::uint64_t> pixels;
+  for (const TensorTile::Run& run : tile.runs) pixels.push_back(run.address / 16);
+  // Columns 0, 2, 4 of rows 0 and 2, and of the next image.
+  EXPECT_EQ(pixels, (std::vector<std::uint64_t>{0, 2, 4, 10, 12, 14, 20}));
+}
+
+TEST(UnfoldedTile, HasRangesWithPixels) {
+  TileMap map = matrix(0);
+  unfold(map);
+  const int lower[] = {2, 0}, upper[] = {-3, 0};
+  ASSERT_TRUE(map.set_unfolding(8, lower, upper));
+  EXPECT_NE(flaw_of(map).find("no pixel in dimension 1"), std::string::npos) << flaw_of(map);
+  const int wide[] = {-2, 0};
+  ASSERT_TRUE(map.set_unfolding(0, lower, wide));
+  EXPECT_NE(flaw_of(map).find("0 pixels"), std::string::npos) << flaw_of(map);
+  ASSERT_TRUE(map.set_unfolding(8, lower, wide));
+  EXPECT_EQ(flaw_of(map), "");
+}
+
+constexpr const char* kUnfold =
+    "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512;\n"
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+    "[%t], [%map, {0, %x, %x, 0}], [bar], {1, 2};\n";
+
+TEST(TensorCopy, UnfoldsImages) {
+  const Outcome outcome = run(std::string("mov.u32 %x, -1;\n") + kUnfold + kWait +
+                                  "ld.shared.u32 %r2, [tile]; st.global.u32 [%out], %r2;\n"
+                                  "ld.shared.u32 %r2, [tile+84]; st.global.u32 [%out+4], %r2;\n"
+                                  "ld.shared.u32 %r2, [tile+240]; st.global.u32 [%out+8], %r2;\n"
+                                  "ld.shared.u32 %r2, [tile+328]; st.global.u32 [%out+12], %r2;\n",
+                              unfold);
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.out[0], 1000u + 4 * 5) << "pixel (0, 1)";
+  EXPECT_EQ(outcome.out[1], 1000u + 4 * 10 + 1) << "pixel (0, 2), channel 1";
+  EXPECT_EQ(outcome.out[2], 0u) << "row 4 is outside";
+  EXPECT_EQ(outcome.out[3], 1000u + 4 * 25 + 2) << "pixel (0, 1) of the next image, channel 2";
+}
+
+TEST(TensorCopy, StoresPixels) {
+  const Outcome outcome =
+      run("mov.u32 %r1, 77; st.shared.u32 [tile+16], %r1; mov.u32 %x, 4;\n"
+          "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group "
+          "[%map, {0, %x, 0, 0}], [%t];\n"
+          "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n",
+          [](TileMap& map) {
+            unfold(map);
+            const int none[] = {0, 0};
+            map.set_unfolding(2, none, none);
+          });
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.in[4 * 5], 77u) << "the pixel behind (4, 0) is (0, 1)";
+}
+
+TEST(TensorCopy, TakesMapsOfItsMode) {
+  const Outcome tiled = run(kUnfold, [](TileMap& map) {
+    unfold(map);
+    map.unfolds = 0;
+    map.box = {4, 5, 4, 2, 1};
+  });
+  EXPECT_TRUE(tiled.found("bad_copy", "copies in mode im2col, the tensor map at")) << tiled.list();
+  const Outcome unfolded =
+      run("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+          "[%t], [%map, {%x, %x, %x, %x}], [bar];\n",
+          unfold);
+  EXPECT_TRUE(unfolded.found("bad_copy", "copies in mode tiled")) << unfolded.list();
 }
 
 }  // namespace

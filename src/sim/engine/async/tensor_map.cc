@@ -28,7 +28,7 @@ bool is_floating(TensorType type) {
 bool is_damaged(const TileMap& map) {
   return map.rank < 1 || map.rank > kMaxTensorRank || map.type > TensorType::kTF32Ftz ||
          map.strides[0] != size_of(map.type) || map.swizzle_bits > 3 || map.fills_nan > 1 ||
-         map.element_strides[0] != 1;
+         map.element_strides[0] != 1 || map.unfolds > 1 || (map.unfolds == 1 && map.rank < 3);
 }
 
 std::string flaw_of_dimension(const TileMap& map, std::size_t k) {
@@ -36,7 +36,8 @@ std::string flaw_of_dimension(const TileMap& map, std::size_t k) {
     return fmt::format("its tensor has {} elements in dimension {}: 1 to {} are possible",
                        map.extents[k], k, kMaxTensorExtent);
   }
-  if (map.box[k] < 1 || map.box[k] > kMaxTensorBox) {
+  const bool has_box = map.unfolds == 0 || k == 0;
+  if (has_box && (map.box[k] < 1 || map.box[k] > kMaxTensorBox)) {
     return fmt::format("its box has {} elements in dimension {}: 1 to {} are possible", map.box[k],
                        k, kMaxTensorBox);
   }
@@ -53,7 +54,51 @@ std::string flaw_of_dimension(const TileMap& map, std::size_t k) {
   return "";
 }
 
+std::string flaw_of_unfolding(const TileMap& map) {
+  if (map.pixels() < 1 || map.pixels() > kMostPixels) {
+    return fmt::format("its copies have {} pixels: 1 to {} are possible", map.pixels(),
+                       kMostPixels);
+  }
+  for (std::size_t k = 1; k <= map.image_rank(); ++k) {
+    const std::int64_t pixels =
+        static_cast<std::int64_t>(map.extents[k]) + map.upper_corner(k) - map.lower_corner(k);
+    if (pixels >= 1) continue;
+    return fmt::format(
+        "its range has no pixel in dimension {}: it begins {} behind the first of {}, and ends {} "
+        "behind the last",
+        k, map.lower_corner(k), map.extents[k], map.upper_corner(k));
+  }
+  return "";
+}
+
 }  // namespace
+
+int TileMap::corner(std::uint16_t packed, std::size_t k) const {
+  const unsigned bits = corner_bits();
+  const unsigned raw = (packed >> ((k - 1) * bits)) & ((1u << bits) - 1);
+  const bool is_negative = (raw >> (bits - 1)) != 0;
+  return static_cast<int>(raw) - (is_negative ? 1 << bits : 0);
+}
+
+bool TileMap::set_unfolding(std::uint32_t pixels_of_copy, const int* lower, const int* upper) {
+  const int most = 1 << (corner_bits() - 1);
+  const auto packed = [&](const int* corners) {
+    unsigned result = 0;
+    for (std::size_t k = 0; k < image_rank(); ++k) {
+      const auto raw = static_cast<unsigned>(corners[k]) & ((1u << corner_bits()) - 1);
+      result |= raw << (k * corner_bits());
+    }
+    return static_cast<std::uint16_t>(result);
+  };
+  for (std::size_t k = 0; k < image_rank(); ++k) {
+    if (lower[k] < -most || lower[k] >= most || upper[k] < -most || upper[k] >= most) return false;
+  }
+  unfolds = 1;
+  box[1] = static_cast<std::uint16_t>(pixels_of_copy);
+  box[2] = packed(lower);
+  box[3] = packed(upper);
+  return true;
+}
 
 std::uint32_t size_of(TensorType type) {
   switch (type) {
@@ -94,6 +139,9 @@ std::string flaw_of(const TileMap& map) {
   }
   for (std::size_t k = 0; k < map.rank; ++k) {
     if (std::string flaw = flaw_of_dimension(map, k); !flaw.empty()) return flaw;
+  }
+  if (map.unfolds != 0) {
+    if (std::string flaw = flaw_of_unfolding(map); !flaw.empty()) return flaw;
   }
   const std::uint32_t row = map.box[0] * map.element_size();
   if (row % kUnit != 0) {

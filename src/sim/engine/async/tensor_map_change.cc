@@ -114,6 +114,9 @@ std::string replace_field(TileMap& map, MapField field, unsigned ordinal, std::u
   if (value > row.simulated) {
     return fmt::format("sets {} of a tensor map to {}: {} is the most", name, value, row.simulated);
   }
+  if (map.unfolds != 0 && (field == MapField::kBox || field == MapField::kRank)) {
+    return fmt::format("sets {} of a tensor map in mode im2col: it has to be in mode tile", name);
+  }
   constexpr std::uint64_t kUnit = 16;
   const bool is_place = field == MapField::kAddress || field == MapField::kStride;
   if (is_place && value % kUnit != 0) {

@@ -18,6 +18,7 @@ std::uint32_t count(const TileMap& map, std::size_t dimension) {
 }
 
 std::uint64_t count_rows(const TileMap& map) {
+  if (map.unfolds != 0) return map.pixels();
   std::uint64_t rows = 1;
   for (std::size_t k = 1; k < map.rank; ++k) rows *= count(map, k);
   return rows;
@@ -49,7 +50,10 @@ std::uint64_t tile_extent(const TileMap& map) {
   return count_rows(map) * row_pitch(map);
 }
 
-TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinates, TileEnd end) {
+namespace {
+
+// A tile of the map that has no runs yet.
+TensorTile empty_tile(const TileMap& map) {
   TensorTile tile;
   tile.type = map.type;
   tile.swizzle_bits = map.swizzle_bits;
@@ -57,31 +61,82 @@ TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinat
   tile.rows = static_cast<std::uint32_t>(count_rows(map));
   tile.row = row_bytes(map);
   tile.pitch = row_pitch(map);
+  return tile;
+}
 
-  // The innermost dimension: elements `first` to `last` of the box lie in the tensor.
-  const std::int64_t start = coordinates[0];
+// The bytes of a row that lie in the tensor, along the innermost dimension, and where the first of
+// them is in global memory.
+struct RowPart {
+  std::uint32_t from = 0, to = 0;
+  std::uint64_t address = 0;
+};
+
+// None where from = to.
+RowPart row_part(const TileMap& map, std::int64_t start, TileEnd end) {
   const auto size = map.element_size();
   const std::int64_t first = std::max<std::int64_t>(0, -start);
   const std::int64_t last =
       std::min<std::int64_t>(map.box[0], static_cast<std::int64_t>(map.extents[0]) - start);
-  if (first >= last) return tile;
-  const std::uint32_t from = static_cast<std::uint32_t>(first) * size;
-  std::uint32_t to = static_cast<std::uint32_t>(last) * size;
+  if (first >= last) return {};
+  RowPart part;
+  part.from = static_cast<std::uint32_t>(first) * size;
+  part.to = static_cast<std::uint32_t>(last) * size;
+  part.address = map.address + static_cast<std::uint64_t>(start + first) * size;
   // Rows begin at multiples of 16 bytes in global memory, and their widths are such.
-  if (end == TileEnd::kChunk) to = (to + kSwizzleChunk - 1) / kSwizzleChunk * kSwizzleChunk;
+  if (end == TileEnd::kChunk)
+    part.to = (part.to + kSwizzleChunk - 1) / kSwizzleChunk * kSwizzleChunk;
+  return part;
+}
 
+// Adds the row at the places along the outer dimensions, if it is inside of the tensor.
+void add_row(const TileMap& map, const RowPart& part, std::span<const std::int64_t> places,
+             std::uint32_t row, TensorTile& tile) {
+  std::uint64_t address = part.address;
+  for (std::size_t k = 1; k < map.rank; ++k) {
+    if (places[k] < 0 || places[k] >= static_cast<std::int64_t>(map.extents[k])) return;
+    address += static_cast<std::uint64_t>(places[k]) * map.strides[k];
+  }
+  tile.runs.push_back({address, row * tile.pitch + part.from, part.to - part.from});
+}
+
+using Places = std::array<std::int64_t, kMaxTensorRank>;
+
+}  // namespace
+
+TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinates, TileEnd end) {
+  TensorTile tile = empty_tile(map);
+  const RowPart part = row_part(map, coordinates[0], end);
+  if (part.from == part.to) return tile;
   std::array<std::uint32_t, kMaxTensorRank> index = {};
   for (std::uint32_t row = 0; row < tile.rows; ++row) {
-    bool inside = true;
-    std::uint64_t address = map.address + static_cast<std::uint64_t>(start + first) * size;
+    Places places = {};
     for (std::size_t k = 1; k < map.rank; ++k) {
-      const std::int64_t place =
-          std::int64_t{coordinates[k]} + std::int64_t{index[k]} * map.element_strides[k];
-      inside = inside && place >= 0 && place < static_cast<std::int64_t>(map.extents[k]);
-      address += static_cast<std::uint64_t>(place) * map.strides[k];
+      places[k] = std::int64_t{coordinates[k]} + std::int64_t{index[k]} * map.element_strides[k];
     }
-    if (inside) tile.runs.push_back({address, row * tile.pitch + from, to - from});
+    add_row(map, part, places, row, tile);
     for (std::size_t k = 1; k < map.rank && ++index[k] == count(map, k); ++k) index[k] = 0;
+  }
+  return tile;
+}
+
+TensorTile make_unfolded_tile(const TileMap& map, std::span<const std::int32_t> coordinates,
+                              std::span<const std::uint16_t> offsets, TileEnd end) {
+  TensorTile tile = empty_tile(map);
+  const RowPart part = row_part(map, coordinates[0], end);
+  if (part.from == part.to) return tile;
+  Places at = {};
+  std::copy(coordinates.begin(), coordinates.end(), at.begin());
+  for (std::uint32_t row = 0; row < tile.rows; ++row) {
+    Places places = at;
+    for (std::size_t k = 0; k < offsets.size(); ++k) places[k + 1] += offsets[k];
+    add_row(map, part, places, row, tile);
+    // The next pixel: along the first dimension of the image, then the others, then the next image.
+    for (std::size_t k = 1; k < map.rank; ++k) {
+      at[k] += map.element_strides[k];
+      if (k > map.image_rank()) break;
+      if (at[k] < static_cast<std::int64_t>(map.extents[k]) + map.upper_corner(k)) break;
+      at[k] = map.lower_corner(k);
+    }
   }
   return tile;
 }

@@ -49,6 +49,11 @@ enum class TileEnd { kElement, kChunk };
 // `coordinates` of the first element, the innermost first, one for each dimension of the map; some
 // of the box may lie outside the tensor. The caller has seen to it that the tile is not too large.
 TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinates, TileEnd end);
+// The same for a map that unfolds images. A row is a pixel. The walk begins at the coordinates, and
+// each pixel is taken as far from there as `offsets` say, one for each dimension of an image (PTX
+// ISA 9.0, "Im2col mode").
+TensorTile make_unfolded_tile(const TileMap& map, std::span<const std::int32_t> coordinates,
+                              std::span<const std::uint16_t> offsets, TileEnd end);
 
 // Where byte `at` of a tile lies that begins at that address in shared memory, a multiple of 128:
 // in bytes from there. Bytes of one 16-byte chunk stay side by side.

@@ -47,6 +47,7 @@ bool is_on_line(std::string_view place, std::string_view file, std::uint32_t lin
 
 constexpr std::string_view kHelp =
     "where                 the place of the thread, its instruction and its calls\n"
+    "list                  lines of the source around the thread's place\n"
     "registers [NAME...]   registers of the thread by their PTX names\n"
     "break FILE:LINE       stop where a warp comes to a line of the source\n"
     "break LINE            the same for a line of the PTX\n"
@@ -186,6 +187,18 @@ Debugger::Resume Debugger::answer(const Stopped& stopped, const std::string& pac
       connection_.send(found.empty() ? "E01" : to_hex(found));
       break;
     }
+    case 'M': {
+      const std::size_t comma = rest.find(',');
+      const std::size_t colon = std::min(rest.find(':'), rest.size());
+      const auto address = number_of(rest.substr(0, comma), 16);
+      const auto bytes =
+          comma < colon ? number_of(rest.substr(comma + 1, colon - comma - 1), 16) : std::nullopt;
+      const std::string data = from_hex(rest.substr(std::min(colon + 1, rest.size())));
+      const bool is_set = address && bytes && data.size() == *bytes &&
+                          (data.empty() || stopped.set_memory(thread_, *address, data));
+      connection_.send(is_set ? "OK" : "E01");
+      break;
+    }
     case 'H': {
       const auto thread = number_of(rest.substr(std::min<std::size_t>(1, rest.size())), 16);
       if (thread && *thread != 0 && stopped.is_thread(static_cast<std::uint32_t>(*thread))) {
@@ -322,6 +335,10 @@ std::string Debugger::monitor(const Stopped& stopped, const std::string& command
                                    stopped.instruction_of(thread_));
     for (const std::string& call : stopped.calls_of(thread_)) text += fmt::format("  {}\n", call);
     return text;
+  }
+  if (verb == "list") {
+    const std::string text = stopped.source_of(thread_);
+    return text.empty() ? "no source here\n" : text;
   }
   if (verb == "registers") {
     std::string text;

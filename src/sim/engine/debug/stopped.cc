@@ -4,21 +4,44 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "sim/engine/lower/frame.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/warp.h"
 
 namespace baton::sim {
+namespace {
+
+// Lines of a text on each side of one.
+constexpr std::size_t kLinesBeside = 5;
+
+// Numbered, with the line itself marked; empty where there is no such line.
+std::string lines_around(std::istream& text, std::size_t wanted) {
+  std::string found;
+  bool has_it = false;
+  std::string line;
+  for (std::size_t number = 1; std::getline(text, line); ++number) {
+    if (number > wanted + kLinesBeside) break;
+    if (number + kLinesBeside < wanted) continue;
+    has_it = has_it || number == wanted;
+    found += fmt::format("{} {:5}  {}\n", number == wanted ? ">" : " ", number, line);
+  }
+  return has_it ? found : "";
+}
+
+}  // namespace
 
 std::optional<Stopped::Place> Stopped::find(std::uint32_t thread) const {
   const GridState& grid = *x_->grid;
   const auto& blocks = x_->block->cluster->blocks;
   const std::uint32_t number = thread - 1;
   if (thread == 0 || number / grid.threads >= blocks.size()) return std::nullopt;
-  const BlockState& block = *blocks[number / grid.threads];
-  const Warp& warp = block.warps[number % grid.threads / kLanes];
+  BlockState& block = *blocks[number / grid.threads];
+  Warp& warp = block.warps[number % grid.threads / kLanes];
   const int lane = static_cast<int>(number % grid.threads % kLanes);
   if (block.live_warps == 0 || (warp.live >> lane & 1) == 0) return std::nullopt;
   for (std::uint32_t k = 0; k < warp.count; ++k) {
@@ -127,21 +150,33 @@ std::vector<Stopped::Register> Stopped::registers_of(std::uint32_t thread) const
   return registers;
 }
 
-std::optional<std::byte> Stopped::byte_at(const Place& place, std::uint64_t address) const {
+std::byte* Stopped::own_byte(const Place& place, std::uint64_t address) const {
   const auto low = static_cast<std::uint32_t>(address);
   switch (window_of(address)) {
     case window_number(kSharedWindow): {
       const auto& blocks = x_->block->cluster->blocks;
       const std::uint32_t rank = rank_of(address);
       const std::uint32_t offset = low & ((1u << kRankShift) - 1);
-      if (rank >= blocks.size() || offset >= blocks[rank]->shared.size()) return std::nullopt;
-      return blocks[rank]->shared[offset];
+      if (rank >= blocks.size() || offset >= blocks[rank]->shared.size()) return nullptr;
+      return &blocks[rank]->shared[offset];
     }
     case window_number(kLocalWindow): {
       const std::size_t at =
           std::size_t{low / 4} * kSlot32 + static_cast<std::size_t>(place.lane) * 4 + low % 4;
-      if (at >= place.warp->local.size()) return std::nullopt;
-      return place.warp->local[at];
+      return at < place.warp->local.size() ? &place.warp->local[at] : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+std::optional<std::byte> Stopped::byte_at(const Place& place, std::uint64_t address) const {
+  const auto low = static_cast<std::uint32_t>(address);
+  switch (window_of(address)) {
+    case window_number(kSharedWindow):
+    case window_number(kLocalWindow): {
+      const std::byte* const own = own_byte(place, address);
+      return own == nullptr ? std::nullopt : std::optional(*own);
     }
     case window_number(kParamWindow):
       if (low >= x_->grid->launch.params.size()) return std::nullopt;
@@ -152,6 +187,51 @@ std::optional<std::byte> Stopped::byte_at(const Place& place, std::uint64_t addr
       return byte;
     }
   }
+}
+
+// A word of shared memory counts as initialized.
+void Stopped::note_shared_write(std::uint64_t address) const {
+  if (window_of(address) != window_number(kSharedWindow)) return;
+  BlockState& block = *x_->block->cluster->blocks[rank_of(address)];
+  std::uint8_t& word = block.shared_written[(address & ((1u << kRankShift) - 1)) / 4];
+  if (word == 0) --block.shared_unwritten;
+  word = 1;
+}
+
+bool Stopped::set_memory(std::uint32_t thread, std::uint64_t address,
+                         std::string_view bytes) const {
+  const auto place = find(thread);
+  if (!place || bytes.empty() || window_of(address) == window_number(kParamWindow)) return false;
+  for (std::uint64_t k = 0; k < bytes.size(); ++k) {
+    if (!byte_at(*place, address + k)) return false;
+  }
+  for (std::uint64_t k = 0; k < bytes.size(); ++k) {
+    const auto byte = static_cast<std::byte>(bytes[k]);
+    if (std::byte* const own = own_byte(*place, address + k)) {
+      *own = byte;
+      note_shared_write(address + k);
+    } else {
+      x_->grid->memory->write(address + k, &byte, 1);
+    }
+  }
+  return true;
+}
+
+std::string Stopped::source_of(std::uint32_t thread) const {
+  const auto found = find(thread);
+  const Site* const site = found ? site_of(*found->frame, found->pc) : nullptr;
+  if (site == nullptr) return "";
+  // "/src/norm.cu:12:7", of several the first.
+  const std::string place = place_of(thread).substr(0, place_of(thread).find(' '));
+  const std::size_t column = place.rfind(':');
+  const std::size_t line = column == place.npos ? place.npos : place.rfind(':', column - 1);
+  if (line != place.npos) {
+    std::ifstream file(place.substr(0, line));
+    const auto number = std::strtoul(place.c_str() + line + 1, nullptr, 10);
+    if (std::string text = lines_around(file, number); !text.empty()) return text;
+  }
+  std::istringstream ptx(x_->grid->kernel->ptx->text());
+  return lines_around(ptx, site->instruction->position.line);
 }
 
 std::string Stopped::memory(std::uint32_t thread, std::uint64_t address,

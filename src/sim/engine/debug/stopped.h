@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/engine/run/state.h"
@@ -43,17 +44,26 @@ class Stopped {
   std::vector<Register> registers_of(std::uint32_t thread) const;
   // Of a generic address as the thread has it; fewer bytes where memory ends.
   std::string memory(std::uint32_t thread, std::uint64_t address, std::uint64_t bytes) const;
+  // Changes memory there. False, and nothing is changed, where some of it is not there or is a
+  // parameter's.
+  bool set_memory(std::uint32_t thread, std::uint64_t address, std::string_view bytes) const;
+  // Lines of the source around the thread's place, its own marked; of the PTX where the source is
+  // not on this machine.
+  std::string source_of(std::uint32_t thread) const;
 
  private:
   struct Place {
     const BlockState* block;
-    const Warp* warp;
+    Warp* warp;
     int lane;
     const CallFrame* frame;
     const Insn* pc;
   };
   std::optional<Place> find(std::uint32_t thread) const;
   const Site* site_of(const CallFrame& frame, const Insn* pc) const;
+  // Where shared memory or the thread's local one has the byte; null: neither has it.
+  std::byte* own_byte(const Place& place, std::uint64_t address) const;
+  void note_shared_write(std::uint64_t address) const;
   std::optional<std::byte> byte_at(const Place& place, std::uint64_t address) const;
 
   Exec* x_;

@@ -371,17 +371,22 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
     LockedGroup group = layout.lock(from / kCells);
     if (!Reads) group.note_all(0);
     bool is_noted = false;
-    if (is_alike && to - from == kCells) {
+    // Lanes that have not waited are compared with all that others replaced. Whoever replaces
+    // something does so with the group locked.
+    const bool looks_at_all = is_early && layout.awaited.load(std::memory_order_acquire) != nullptr;
+    if (looks_at_all) {
+      touch_parts<Reads>(layout, group, {cells, first, from, to, true}, lane, offset);
+    } else if (is_alike && to - from == kCells) {
       const auto kept_step = static_cast<std::uint8_t>(std::min(step, ShadowGroup::kOneThread));
       is_noted = !group.is_split() && note_whole<Reads>(layout, group, from / kCells,
                                                         lane + static_cast<int>(behind), kept_step);
       if (!is_noted) {
-        is_noted = touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
+        is_noted = touch_parts<Reads>(layout, group, {cells, first, from, to, false}, lane, offset);
         group.try_join();
       }
       if (Reads && is_noted && !has_flags) group.note_all(own_);
     } else {
-      touch_parts<Reads>(layout, group, {cells, first, from, to}, lane, offset);
+      touch_parts<Reads>(layout, group, {cells, first, from, to, false}, lane, offset);
     }
     from = to;
   }
@@ -402,7 +407,7 @@ bool GlobalWatch::touch_parts(const Shadow::Layout& layout, LockedGroup& group, 
       me = mine_of(lane + static_cast<int>(++behind)).bits();
     }
     Shadow::Cell* const cell = cells + k % ShadowGroup::kCells;
-    if (note_cell<Reads>(cell, me)) continue;
+    if (!parts.looks_at_all && note_cell<Reads>(cell, me)) continue;
     look(layout, cell, k, lane + static_cast<int>(behind), offset + behind * bytes_);
     all_noted = all_noted && note_cell<Reads>(cell, me);
   }
@@ -415,11 +420,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
                         !shadow_->has_frozen && !shadow_->writers.has_any() &&
                         (reads || (!shadow_->is_read_only && !shadow_->readers.has_any()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
-  // Lanes that have not waited are compared with all that others replaced.
-  const bool is_early = layout != nullptr && layout->awaited.load(std::memory_order_relaxed) &&
-                        x_->grid->launch.is_programmatic &&
-                        (x_->mask & ~x_->warp->ordered.waited()) != 0;
-  if (layout == nullptr || is_early) {
+  if (layout == nullptr) {
     for (std::uint32_t k = 0; k < lanes; ++k) {
       touch(lane + static_cast<int>(k), offset + std::uint64_t{k} * bytes_);
     }

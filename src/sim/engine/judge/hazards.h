@@ -39,6 +39,7 @@ class GlobalWatch {
   struct Parts {
     std::uint32_t of_lane;
     std::uint64_t first, from, to;
+    bool looks_at_all;  // also where there seems to be nothing to find
   };
   template <bool Reads>
   bool touch_parts(const Shadow::Layout& layout, LockedGroup& group, const Parts& parts, int lane,

@@ -46,15 +46,13 @@ TEST(Decode, WholeCorpus) {
     }
   }
   EXPECT_GT(kernels, 100u);
-  // Tensor maps that unfold images are not there yet.
   const std::set<std::string> known = {"tcgen05"};
   for (const std::string& reason : missing) {
     const std::string prefix = "the simulated GPU does not execute ";
     const bool instruction =
         reason.rfind(prefix, 0) == 0 &&
         known.contains(reason.substr(prefix.size(), reason.find('.') - prefix.size()));
-    const bool other = reason == "copies by tensor maps in mode im2col";
-    EXPECT_TRUE(instruction || other) << reason;
+    EXPECT_TRUE(instruction) << reason;
   }
 }
 

@@ -276,8 +276,8 @@ void Lowering::copy_bulk() {
   proto.imm = std::bit_cast<std::int64_t>(form);
 }
 
-// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor in tiled
-// mode.
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor in the modes
+// tile and im2col.
 void Lowering::copy_tensor() {
   Modifiers m(*insn_);
   TensorForm form;
@@ -288,14 +288,17 @@ void Lowering::copy_tensor() {
   form.prefetches = m.take("prefetch");
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
+  form.has_offsets = m.take("im2col");
+  form.unfolds = form.has_offsets || m.take("im2col_no_offs");
   for (const std::string_view mode : insn_->modifiers) {
-    const bool known = mode.starts_with("im2col") || mode.starts_with("tile::");
+    const bool known = mode.starts_with("im2col::") || mode.starts_with("tile::");
     if (known) throw Unsupported{fmt::format("copies by tensor maps in mode {}", mode)};
   }
-  m.take("tile");
+  if (!form.unfolds) m.take("tile");
   const auto rank = m.take_one_of({"1d", "2d", "3d", "4d", "5d"});
   if (!rank) throw Unsupported{"its number of dimensions is not known"};
   form.rank = static_cast<std::uint8_t>(*rank + 1);
+  if (form.unfolds && form.rank < 3) throw Unsupported{"images have at least 3 dimensions"};
   form.to_shared = m.take("mbarrier::complete_tx::bytes");
   form.multicast = m.take("multicast::cluster");
   if (!m.take("global")) throw Unsupported{"it does not name global memory"};
@@ -308,9 +311,13 @@ void Lowering::copy_tensor() {
   }
   if (form.reduces) form.op = take_reduction(m);
   m.finish();
+  if (form.has_offsets && !form.to_shared && !form.prefetches) {
+    throw Unsupported{"what leaves shared memory has no offsets of pixels"};
+  }
 
-  // [tile], [map, {…}], [mbarrier], mask or [map, {…}], [tile].
-  const std::size_t least = form.prefetches ? 1 : form.to_shared ? 3 : 2;
+  // [tile], [map, {…}], [mbarrier], offsets, mask or [map, {…}], [tile] or [map, {…}], offsets.
+  const std::size_t offsets_at = form.prefetches ? 1 : form.to_shared ? 3 : 2;
+  const std::size_t least = offsets_at + (form.has_offsets ? 1 : 0);
   const std::size_t count = least + (form.multicast ? 1 : 0) + (has_policy ? 1 : 0);
   need_operands(count, count);
   const std::size_t map_at = form.to_shared ? 1 : 0;
@@ -325,6 +332,17 @@ void Lowering::copy_tensor() {
   for (const ptx::InstructionOperand& each : map.children[1].children) {
     coordinates.push_back(source(each, Type::kS32));
   }
+  if (form.has_offsets) {
+    const ptx::InstructionOperand& offsets = operand(offsets_at);
+    const std::size_t wanted = form.rank - 2u;
+    if (offsets.kind != Kind::kVector || offsets.children.size() != wanted) {
+      invalid(fmt::format("a tensor map of {} dimensions comes with {} offsets of pixels",
+                          form.rank, wanted));
+    }
+    for (const ptx::InstructionOperand& each : offsets.children) {
+      coordinates.push_back(source(each, Type::kU16));
+    }
+  }
   map.children.pop_back();
   const SlotId where = generic_address(map, Space::kGeneric);
   const Space tiles = form.to_shared ? Space::kSharedCluster : Space::kShared;
@@ -332,7 +350,7 @@ void Lowering::copy_tensor() {
       form.prefetches ? kSink : generic_address(operand(form.to_shared ? 0 : 1), tiles);
   const SlotId mbarrier =
       form.to_shared ? generic_address(operand(2), Space::kSharedCluster) : kSink;
-  const SlotId mask = form.multicast ? source(operand(3), Type::kB16) : kSink;
+  const SlotId mask = form.multicast ? source(operand(least), Type::kB16) : kSink;
   if (!form.to_shared && !form.prefetches) shared_.kernel.copies_read_shared = true;
   Proto& proto = emit(op_tensor_copy);
   proto.cache = next_region();

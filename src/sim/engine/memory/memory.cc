@@ -88,10 +88,12 @@ std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
   return backing;
 }
 
-std::shared_ptr<Backing> Backing::over(std::byte* data, std::uint64_t bytes) {
+std::shared_ptr<Backing> Backing::over(std::byte* data, std::uint64_t bytes,
+                                       std::shared_ptr<void> owner) {
   std::shared_ptr<Backing> backing(new Backing(bytes));
   backing->data_ = data;
   backing->is_owned_ = false;
+  backing->owner_ = std::move(owner);
   return backing;
 }
 
@@ -396,14 +398,16 @@ bool DeviceMemory::allocate_again(std::uint64_t address, std::uint64_t bytes) {
 }
 
 // The quick paths want regions that start at a multiple of the largest access.
-void DeviceMemory::map_host(void* data, std::uint64_t bytes, std::string_view name) {
+void DeviceMemory::map_host(void* data, std::uint64_t bytes, std::string_view name,
+                            std::shared_ptr<void> owner) {
   Impl& m = *impl_;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   const std::uint64_t before = address % kRegionAlignment;
   std::unique_lock lock(m.mutex);
   Impl::Allocation& allocation = m.allocations[address - before];
   allocation.size = bytes + before;
-  allocation.backing = Backing::over(static_cast<std::byte*>(data) - before, allocation.size);
+  allocation.backing = Backing::over(static_cast<std::byte*>(data) - before, allocation.size,
+                                     std::move(owner));
   allocation.backing->shadow().notes = m.watched;
   allocation.all_written = true;
   allocation.name = name;

@@ -32,8 +32,10 @@ class DeviceMemory {
   bool allocate_again(std::uint64_t address, std::uint64_t bytes);
 
   // Memory of the host that kernels may use at its own address from now on, as written in full. It
-  // takes nothing of the capacity. The caller keeps it until it is unmapped and nothing runs.
-  void map_host(void* data, std::uint64_t bytes, std::string_view name);
+  // takes nothing of the capacity. `owner` keeps it as long as grids may use it; without one, the
+  // caller keeps it until it is unmapped and nothing runs.
+  void map_host(void* data, std::uint64_t bytes, std::string_view name,
+                std::shared_ptr<void> owner = nullptr);
   void unmap_host(std::uint64_t address);
 
   // Kernels here may access the memory of that device too, at its own addresses, as long as that

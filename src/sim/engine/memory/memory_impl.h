@@ -23,8 +23,9 @@ class Backing {
  public:
   // Null where the host has no room.
   static std::shared_ptr<Backing> make(std::uint64_t bytes);
-  // Memory of somebody else's, all of which counts as written.
-  static std::shared_ptr<Backing> over(std::byte* data, std::uint64_t bytes);
+  // Memory of somebody else's, all of which counts as written. `owner` may be null.
+  static std::shared_ptr<Backing> over(std::byte* data, std::uint64_t bytes,
+                                       std::shared_ptr<void> owner);
   ~Backing();
   Backing(const Backing&) = delete;
   Backing& operator=(const Backing&) = delete;
@@ -40,6 +41,7 @@ class Backing {
   std::uint8_t* written_ = nullptr;
   std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
   bool is_owned_ = true;
+  std::shared_ptr<void> owner_;  // of what is not
 };
 
 class KernelHeap;

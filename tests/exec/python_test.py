@@ -1,0 +1,146 @@
+"""Packages of Python under `baton exec`: torch's operators, the runtime in cuda.bindings."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BATON = os.environ["BATON"]
+# A Python that has torch; that of the tests otherwise.
+PYTHON = os.environ.get("BATON_TORCH_PYTHON", sys.executable)
+HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
+
+PROGRAM = """
+import torch
+
+def same(device, host):
+    torch.testing.assert_close(device.cpu(), host)
+
+a = torch.arange(12, dtype=torch.float32).reshape(3, 4)
+x = a.cuda()
+assert x.is_cuda and (x + 1).is_cuda
+same(x @ x.t(), a @ a.t())
+same((x * 2).to(torch.bfloat16), (a * 2).to(torch.bfloat16))
+same(x.t()[1:, ::2].contiguous(), a.t()[1:, ::2].contiguous())
+# In place, in views, and into given tensors.
+x[1] = 7
+x[:, 2].add_(1)
+a[1] = 7
+a[:, 2].add_(1)
+same(x, a)
+out = torch.empty(0, device="cuda")
+assert torch.add(x, x, out=out) is out
+same(out, a + a)
+view = x[:, 1:3]
+assert view.mul_(3) is view
+a[:, 1:3].mul_(3)
+same(x, a)
+# Several results, lists of tensors, none.
+values, indices = torch.sort(x, dim=1, descending=True)
+same(indices, torch.sort(a, dim=1, descending=True)[1])
+same(torch.cat([x, x]), torch.cat([a, a]))
+same(torch.nonzero(x > 5), torch.nonzero(a > 5))
+assert torch.equal(x, x.clone()) and x.sum().item() == a.sum().item()
+same(torch.zeros(0, 3, device="cuda") + 1, torch.ones(0, 3))
+same(torch.arange(5, device="cuda"), torch.arange(5))
+assert torch.randn(100, device="cuda").std().item() > 0
+# Gradients.
+w = torch.ones(4, 4, device="cuda", requires_grad=True)
+torch.nn.functional.layer_norm(x @ w, (4,)).pow(2).sum().backward()
+assert w.grad.is_cuda and w.grad.shape == (4, 4)
+image, filter = torch.ones(1, 1, 4, 4), torch.ones(1, 1, 3, 3)
+same(torch.nn.functional.conv2d(image.cuda(), filter.cuda()),
+     torch.nn.functional.conv2d(image, filter))
+q = torch.ones(1, 2, 4, 8)
+attention = torch.nn.functional.scaled_dot_product_attention
+same(attention(q.cuda(), q.cuda(), q.cuda()), attention(q, q, q))
+# Other streams.
+with torch.cuda.stream(torch.cuda.Stream()):
+    y = torch.full((3,), 5.0, device="cuda")
+    y += 1
+torch.cuda.synchronize()
+same(y, torch.full((3,), 6.0))
+print("right")
+"""
+
+
+# A package that has a CUDA runtime inside, and gives out its functions as Cython does.
+BINDINGS = """
+import ctypes
+new = ctypes.pythonapi.PyCapsule_New
+new.restype = ctypes.py_object
+new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+NAMES = {}
+__pyx_capi__ = {}
+for function, signature in (("_cudaGetDeviceCount", b"cudaError_t (int *)"), ("_cudaNoSuchFunction", b"int (void)"),
+                            ("own_function", b"int (void)")):
+    NAMES[function] = ctypes.create_string_buffer(signature)
+    __pyx_capi__[function] = new(4711, NAMES[function], None)
+"""
+CALLER = """
+import ctypes
+from cuda.bindings._bindings import cyruntime
+get = ctypes.pythonapi.PyCapsule_GetPointer
+get.restype = ctypes.c_void_p
+get.argtypes = [ctypes.py_object, ctypes.c_char_p]
+functions = cyruntime.__pyx_capi__
+assert get(functions["_cudaNoSuchFunction"], b"int (void)") == 4711
+assert get(functions["own_function"], b"int (void)") == 4711
+count = ctypes.c_int(0)
+call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(get(functions["_cudaGetDeviceCount"], b"cudaError_t (int *)"))
+print(call(ctypes.addressof(count)), count.value)
+"""
+
+
+class Packages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="baton-torch-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def exec(self, *words, **environment):
+        report = self.folder / "report.json"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
+        done = subprocess.run([BATON, "exec", "--json", report, "--", *words], capture_output=True, text=True,
+                              timeout=300, env={**kept, **environment})
+        return done, json.loads(report.read_text())
+
+    @unittest.skipUnless(HAS_TORCH, "there is no torch")
+    def test_operators_run_on_the_cpu_and_the_report_says_so_once(self):
+        done, report = self.exec(PYTHON, "-c", PROGRAM)
+        self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
+        self.assertEqual(report["findings"], [])
+        self.assertEqual(len(report["unchecked"]), 1)
+        self.assertIn("operators of torch", json.dumps(report["unchecked"]))
+
+    def test_a_runtime_inside_of_a_package_is_replaced(self):
+        package = self.folder / "cuda" / "bindings" / "_bindings"
+        package.mkdir(parents=True)
+        for folder in (package, package.parent, package.parent.parent):
+            (folder / "__init__.py").touch()
+        (package / "cyruntime.py").write_text(BINDINGS)
+        done, report = self.exec(sys.executable, "-c", CALLER, PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.returncode), ("0 1\n", 0), done.stderr)
+        self.assertEqual(report["missing"], [])
+
+    def test_modules_of_the_same_name_are_imported_too(self):
+        (self.folder / "sitecustomize.py").write_text("print('own')\n")
+        done, report = self.exec(sys.executable, "-c", "import sitecustomize; print(sitecustomize.__file__)",
+                                 PYTHONPATH=str(self.folder))
+        self.assertEqual(done.stdout, f"own\n{self.folder / 'sitecustomize.py'}\n", done.stderr)
+
+    def test_a_module_that_is_named_torch_is_left_alone(self):
+        (self.folder / "torch.py").write_text("class version:\n    cuda = None\n")
+        done, _ = self.exec(sys.executable, "-c", "import torch; print(torch.version.cuda)",
+                            PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.stderr.count("Traceback")), ("None\n", 0), done.stderr)
+        (self.folder / "torch.py").write_text("x = 1\n")
+        done, _ = self.exec(sys.executable, "-c", "import torch; print(torch.x)", PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.stderr.count("Traceback")), ("1\n", 0), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
