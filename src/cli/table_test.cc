@@ -73,6 +73,21 @@ TEST(Table, AtLastTitlesAreCutAtStrokesAndNumbersBetweenWords) {
             "                  227 KiB\n");
 }
 
+TEST(Table, ColumnsThatCannotBeNarrowerComeCloser) {
+  Table table({{"#", Table::Align::kRight}, {"registers", Table::Align::kRight}, {"attributes"}});
+  table.add({"0", "10", "pdl"});
+  EXPECT_EQ(table.format({.width = 26}),
+            "  #  registers  attributes
+"
+            "  0         10  pdl
+");
+  EXPECT_EQ(table.format({.width = 24}),
+            "  # registers attributes
+"
+            "  0        10 pdl
+");
+}
+
 TEST(Table, LeavesOutColumnsWithoutAValue) {
   Table table({{"a"}, {"two words"}, {"b"}});
   table.add({"1", "", "2"});
