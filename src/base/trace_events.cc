@@ -7,7 +7,8 @@
 namespace baton {
 namespace {
 
-constexpr std::uint32_t kProcess = 1;
+// Not the number of a track, which Perfetto would call the main thread.
+constexpr std::uint32_t kProcess = 0;
 
 }  // namespace
 

@@ -36,7 +36,8 @@ class TraceEvents {
              std::string_view args);
   void moment(Track track, std::string_view category, std::string_view name, double at,
               std::string_view args);
-  // Between two bars. Both ends must be inside of them, and not at their very end.
+  // Between two bars. Both ends must be inside of them, and not at their very end. Written before
+  // the moments: Perfetto takes a moment that came before, at the same time, for the arrow's end.
   void arrow(std::string_view category, std::string_view name, Track from, double from_at, Track to,
              double to_at);
   void counter(std::string_view name, double at, std::uint64_t value);

@@ -77,15 +77,11 @@ TEST(Table, ColumnsThatCannotBeNarrowerComeCloser) {
   Table table({{"#", Table::Align::kRight}, {"registers", Table::Align::kRight}, {"attributes"}});
   table.add({"0", "10", "pdl"});
   EXPECT_EQ(table.format({.width = 26}),
-            "  #  registers  attributes
-"
-            "  0         10  pdl
-");
+            "  #  registers  attributes\n"
+            "  0         10  pdl\n");
   EXPECT_EQ(table.format({.width = 24}),
-            "  # registers attributes
-"
-            "  0        10 pdl
-");
+            "  # registers attributes\n"
+            "  0        10 pdl\n");
 }
 
 TEST(Table, LeavesOutColumnsWithoutAValue) {

@@ -112,9 +112,6 @@ class TimelineWriter {
       tracks[launch] = on;
       events_.bar(on, "launch", title_of(*launch), launch->begin, launch->end - launch->begin,
                   launch_args(*launch));
-      if (launch->trigger < 0) continue;
-      events_.moment(on, "trigger", "all blocks triggered", launch->trigger,
-                     args_of(*launch).erase(0, 1));
     }
     const TimedStep* before = nullptr;
     for (const TimedStep& step : timeline_.steps) {
@@ -125,6 +122,13 @@ class TimelineWriter {
                       tracks[&step], step.begin + kInside);
       }
       before = step.is_timed() ? &step : nullptr;
+    }
+    for (const TimedStep* launch : launches) {
+      if (launch->trigger < 0) continue;
+      // Behind an arrow's end, which Perfetto would give to the mark if both had one time.
+      const double at = std::max(launch->trigger, launch->begin + 2 * kInside);
+      events_.moment(tracks[launch], "trigger", "all blocks triggered", at,
+                     args_of(*launch).erase(0, 1));
     }
   }
 

@@ -210,9 +210,8 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
   EXPECT_EQ(bars, (std::map<std::string, int>{
                       {"launch", 3}, {"block", 5}, {"wait", 2}, {"untraced", 1}}));
   EXPECT_EQ(arrows, 1);
-  EXPECT_EQ(tracks,
-            (std::vector<std::string>{"launch slot 0", "launch slot 1", "not traced", "SM 0 slot 0",
-                                      "SM 0 slot 1", "SM 1 slot 0", "SM 1 slot 1"}));
+  EXPECT_EQ(tracks, (std::vector<std::string>{"launch slot 0", "launch slot 1", "not traced",
+                                              "SM 0 slot 0", "SM 1 slot 0", "SM 1 slot 1"}));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ import threading
 import time
 
 LIMIT = 120  # seconds that a browser may take on a busy machine
-SIZE = "1500,800"
+SIZE = "1500,1100"
 TRACE = "/trace.json"
 
 
@@ -112,6 +112,13 @@ class PerfettoUi:
         while "Arguments" not in self.text() and time.monotonic() < end:
             time.sleep(0.5)
         return self.text()
+
+    def picture(self, path):
+        """Of the tracks and the panel, without the menu."""
+        self.browser.execute_script(
+            "window.app.sidebar.toggleVisibility();")
+        time.sleep(2)  # the menu slides away
+        self.browser.save_screenshot(str(path))
 
     def errors(self):
         """What the interface's page of statistics calls an error, with its number."""

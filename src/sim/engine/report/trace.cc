@@ -247,7 +247,13 @@ std::string Trace::json(const Names& names) const {
   std::lock_guard lock(mutex_);
   TraceEvents events;
   const std::vector<TraceEvents::Track> tracks = add_tracks(events);
-  for (const Event& event : events_) add_event(events, tracks[event.track], event, false, names);
+  const auto add_all = [&](bool are_moments) {
+    for (const Event& event : events_) {
+      if ((event.duration < 0) != are_moments) continue;
+      add_event(events, tracks[event.track], event, false, names);
+    }
+  };
+  add_all(false);
   // What has not ended, as in a deadlock, goes on to the right.
   for (const auto& [key, open] : open_) {
     add_event(events, tracks[open.event.track], open.event, true, names);
@@ -258,6 +264,7 @@ std::string Trace::json(const Names& names) const {
               true, names);
   }
   add_arrows(events, tracks);
+  add_all(true);
   return std::move(events).finish(dropped_);
 }
 

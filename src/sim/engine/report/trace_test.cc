@@ -38,8 +38,8 @@ TEST(Trace, OverlapsTakeSlotsOfTheirOwn) {
   EXPECT_EQ(count(json, "\"launch slot 0\""), 1u) << json;  // of the first and the third
   EXPECT_EQ(count(json, "\"launch slot 1\""), 1u) << json;
   EXPECT_EQ(count(json, "\"launch slot"), 2u) << json;
-  EXPECT_EQ(count(json, "\"SM 7\""), 1u) << json;
-  EXPECT_EQ(count(json, "\"block slot 0\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"SM 7 slot 0\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"sm\":7"), 2u) << json;  // of the block and of its wait
   EXPECT_EQ(count(json, "\"index\":[3,0,0]"), 1u) << json;
   EXPECT_EQ(count(json, "griddepcontrol.wait"), 1u) << json;
   EXPECT_EQ(trace.tags(), (std::vector<std::uint64_t>{5}));
@@ -100,7 +100,7 @@ TEST(Trace, TracksAreNumberedInTheOrderOfReading) {
                                 "SM 10 slot 1"};
   for (std::size_t k = 0; k < std::size(kOrder); ++k) {
     const std::string track =
-        fmt::format("\"name\":\"thread_name\",\"pid\":1,\"tid\":{},\"args\":{{\"name\":\"{}\"",
+        fmt::format("\"name\":\"thread_name\",\"pid\":0,\"tid\":{},\"args\":{{\"name\":\"{}\"",
                     k + 1, kOrder[k]);
     EXPECT_EQ(count(json, track), 1u) << track << "\n" << json;
   }
