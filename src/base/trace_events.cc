@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace baton {
+namespace {
+
+// Not the number of a track, which Perfetto would call the main thread.
+constexpr std::uint32_t kProcess = 0;
+
+}  // namespace
 
 std::string quoted_json(std::string_view text) {
   std::string json = "\"";
@@ -19,76 +25,72 @@ std::string quoted_json(std::string_view text) {
   return json + "\"";
 }
 
-TraceEvents::TraceEvents() : json_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n") {}
-
-void TraceEvents::separate() {
-  if (!is_empty_) json_ += ",\n";
-  is_empty_ = false;
+std::string TraceEvents::launch_slot(std::uint64_t slot) {
+  return fmt::format("launch slot {}", slot);
 }
 
-void TraceEvents::name_process(std::uint32_t process, std::string_view name) {
-  separate();
-  json_ += fmt::format(
-      "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"args\":{{\"name\":{1}}}}},\n"
-      "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{0},\"args\":{{\"sort_index\":{0}}}}"
-      "}",
-      process, quoted_json(name));
+std::string TraceEvents::block_slot(std::uint32_t multiprocessor, std::uint64_t slot) {
+  return fmt::format("SM {} slot {}", multiprocessor, slot);
 }
 
-void TraceEvents::name_track(const Track& track, std::string_view name, std::uint64_t order) {
-  separate();
+TraceEvents::TraceEvents()
+    : json_(fmt::format("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                        "{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},"
+                        "\"args\":{{\"name\":\"GPU\"}}}}",
+                        kProcess)) {}
+
+void TraceEvents::name_track(Track track, std::string_view name) {
   json_ += fmt::format(
-      "{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}}}}},"
+      ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}}}"
+      "}},"
       "\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
-      "\"sort_index\":{3}}}}}",
-      track.process, track.thread, quoted_json(name), order);
+      "\"sort_index\":{1}}}}}",
+      kProcess, track, quoted_json(name));
 }
 
-void TraceEvents::event(std::string_view phase, const Track& track, std::string_view category,
+void TraceEvents::event(std::string_view phase, Track track, std::string_view category,
                         std::string_view name, double at, std::string_view members,
                         std::string_view args) {
-  separate();
   json_ += fmt::format(
-      "{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},{}\"args\":{{"
+      ",\n{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},{}"
+      "\"args\":{{"
       "{}}}}}",
-      phase, category, quoted_json(name), track.process, track.thread, at, members, args);
+      phase, category, quoted_json(name), kProcess, track, at, members, args);
 }
 
-void TraceEvents::bar(const Track& track, std::string_view category, std::string_view name,
-                      double at, double duration, std::string_view args) {
+void TraceEvents::bar(Track track, std::string_view category, std::string_view name, double at,
+                      double duration, std::string_view args) {
   event("X", track, category, name, at, fmt::format("\"dur\":{:.3f},", duration), args);
 }
 
-void TraceEvents::begin(const Track& track, std::string_view category, std::string_view name,
-                        double at, std::string_view args) {
+void TraceEvents::begin(Track track, std::string_view category, std::string_view name, double at,
+                        std::string_view args) {
   event("B", track, category, name, at, "", args);
 }
 
-void TraceEvents::moment(const Track& track, std::string_view category, std::string_view name,
-                         double at, std::string_view args) {
+void TraceEvents::moment(Track track, std::string_view category, std::string_view name, double at,
+                         std::string_view args) {
   event("i", track, category, name, at, "\"s\":\"t\",", args);
 }
 
-void TraceEvents::arrow(std::string_view category, std::string_view name, const Track& from,
-                        double from_at, const Track& to, double to_at) {
+void TraceEvents::arrow(std::string_view category, std::string_view name, Track from,
+                        double from_at, Track to, double to_at) {
   ++arrows_;
-  const auto end = [&](std::string_view phase, const Track& track, double at) {
-    separate();
+  const auto end = [&](std::string_view phase, Track track, double at) {
     json_ += fmt::format(
-        "{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f}}"
+        ",\n{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{:."
+        "3f}}"
         "}",
-        phase, category, quoted_json(name), arrows_, track.process, track.thread, at);
+        phase, category, quoted_json(name), arrows_, kProcess, track, at);
   };
   end("s", from, from_at);
   end("f\",\"bp\":\"e", to, to_at);
 }
 
-void TraceEvents::counter(std::uint32_t process, std::string_view name, double at,
-                          std::uint64_t value) {
-  separate();
-  json_ +=
-      fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":{:.3f},\"args\":{{\"count\":{}}}}}",
-                  quoted_json(name), process, at, value);
+void TraceEvents::counter(std::string_view name, double at, std::uint64_t value) {
+  json_ += fmt::format(
+      ",\n{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"ts\":{:.3f},\"args\":{{\"count\":{}}}}}",
+      quoted_json(name), kProcess, at, value);
 }
 
 std::string TraceEvents::finish(std::uint64_t dropped, std::string_view more) && {

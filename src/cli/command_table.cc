@@ -75,8 +75,7 @@ std::vector<CommandRow> make_table() {
         {"Give inputs and symbols, and save an output",
          "baton run p.toml --set N=4096 --input x=x.npy --output y=y.npy"},
         {"Call a function that TVM or TileLang exported",
-         "baton run k.so --function scale --arg p0=x.npy --arg p1=64 --arg grid.x=1 --arg "
-         "block.x=64"},
+         "baton run k.so --function scale --arg p0=x.npy --arg grid.x=1"},
         {"See all buffers after each step", "baton run p.toml --dump steps"},
         {"Find where a NaN comes from", "baton run p.toml --find-nan"},
         {"Run it on two devices", "baton run p.toml --devices cuda:0,cuda:1"},

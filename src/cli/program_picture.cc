@@ -21,6 +21,7 @@ using Anchor = Svg::Anchor;
 
 constexpr double kBoxLeft = 40, kBoxWidth = 380, kBoxHeight = 44, kBoxGap = 34;
 constexpr double kPictureWidth = 920;
+constexpr double kLine = 14;
 // More are too many to look at.
 constexpr std::size_t kMostBoxes = 120;
 constexpr std::size_t kMostBarsDrawn = 4000;
@@ -100,7 +101,9 @@ void draw_box(Svg& svg, const Box& box) {
   }
 }
 
-void draw_edge(Svg& svg, const PictureJson& edge, const Box& from, const Box& to, double loop) {
+// `loop`: how far to the right a way back goes. `label`: which of the labels beside `to` it has.
+void draw_edge(Svg& svg, const PictureJson& edge, const Box& from, const Box& to, double loop,
+               std::size_t label) {
   const EdgeLook look = look_of(edge.value("verdict", ""));
   const std::string title = fmt::format("{}: {}", summary_of(edge), edge.value("reason", ""));
   const double middle = kBoxLeft + kBoxWidth / 2, right = kBoxLeft + kBoxWidth;
@@ -117,7 +120,8 @@ void draw_edge(Svg& svg, const PictureJson& edge, const Box& from, const Box& to
   svg.path(fmt::format("M{0:.1f} {1:.1f}H{2:.1f}V{3:.1f}H{4:.1f}m7 -4l-7 4l7 4", right,
                        from.top + kBoxHeight - 10, x, to.top + 10, right + 1),
            look.line, title);
-  svg.text(x + 8, (from.top + to.top) / 2 + kBoxHeight / 2 + 4,
+  // Beside the box, since the words of other edges stand beside the gaps.
+  svg.text(x + 8, to.top + 14 + kLine * static_cast<double>(label),
            fmt::format("{}: {}", summary_of(edge), edge.value("reason", "")), Anchor::kStart,
            look.text, 66);
 }
@@ -144,13 +148,12 @@ std::optional<Timeline> timeline_of_trace(const std::string& trace) {
     const std::string phase = event.value("ph", "");
     if (phase == "X") end = std::max(end, event.value("ts", 0.0) + event.value("dur", 0.0));
   }
-  constexpr int kShown[] = {1, 3};  // launches; copies and fills
-  for (const int process : kShown) {
-    for (const PictureJson& event : json.at("traceEvents")) {
-      if (event.value("pid", 0) != process || event.value("name", "") != "thread_name") continue;
-      track_of[event.at("tid").get<std::uint64_t>()] = timeline.tracks.size();
-      timeline.tracks.push_back(event.at("args").value("name", ""));
-    }
+  for (const PictureJson& event : json.at("traceEvents")) {
+    if (event.value("name", "") != "thread_name") continue;
+    const std::string name = event.at("args").value("name", "");
+    if (name.starts_with("SM ") || name.starts_with("stuck ")) continue;
+    track_of[event.at("tid").get<std::uint64_t>()] = timeline.tracks.size();
+    timeline.tracks.push_back(name);
   }
   for (const PictureJson& event : json.at("traceEvents")) {
     const std::string category = event.value("cat", "");
@@ -249,11 +252,13 @@ std::string program_picture(const PictureJson& result) {
     svg.line(middle, boxes[k].top + kBoxHeight, middle, boxes[k + 1].top, "quiet");
   }
   double loop = 20;
+  std::map<std::uint64_t, std::size_t> labels;
   for (const PictureJson& edge : result.at("edges")) {
     const auto from = edge.value("from", std::uint64_t{0}), to = edge.value("to", std::uint64_t{0});
     if (from >= launches.size() || to >= launches.size()) continue;
-    draw_edge(svg, edge, *launches[from], *launches[to], loop);
-    if (to <= from) loop = loop > 60 ? 20 : loop + 10;
+    const bool is_back = to <= from;
+    draw_edge(svg, edge, *launches[from], *launches[to], loop, is_back ? labels[to]++ : 0);
+    if (is_back) loop = loop > 60 ? 20 : loop + 10;
   }
   for (const Box& box : boxes) draw_box(svg, box);
   if (!rest.empty()) svg.text(kBoxLeft, top + 8, rest, Anchor::kStart, "n");

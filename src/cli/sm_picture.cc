@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ constexpr std::size_t kColours = 4;
 
 // What a launch does on one multiprocessor, in microseconds.
 struct Stay {
-  std::uint64_t process = 0, step = 0;
+  std::uint64_t multiprocessor = 0, step = 0;
   std::string name;
   std::uint64_t blocks = 0;
   double begin = 1e300, end = 0;
@@ -32,28 +33,25 @@ struct Stay {
 };
 
 struct Stays {
-  std::vector<Stay> all;                      // by their begin
-  std::map<std::uint64_t, std::string> rows;  // by process: "SM 3"
+  std::vector<Stay> all;         // by their begin
+  std::set<std::uint64_t> rows;  // multiprocessors that had a block
 };
 
 Stays stays_of(const SmJson& events) {
   Stays out;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Stay> by_place;
   for (const SmJson& event : events) {
-    const auto process = event.value("pid", std::uint64_t{0});
     const std::string category = event.value("cat", "");
-    if (event.value("name", "") == "process_name") {
-      const std::string name = event.at("args").value("name", "");
-      if (name.starts_with("SM ")) out.rows[process] = name;
-    }
     const bool is_block = category == "block";
     if (event.value("ph", "") != "X" || (!is_block && category != "wait")) continue;
     const auto step = event.at("args").value("step", std::uint64_t{0});
-    Stay& stay = by_place[{process, step}];
+    const auto multiprocessor = event.at("args").at("sm").get<std::uint64_t>();
+    out.rows.insert(multiprocessor);
+    Stay& stay = by_place[{multiprocessor, step}];
     const double begin = event.at("ts").get<double>();
     const double end = begin + event.at("dur").get<double>();
     if (is_block) {
-      stay.process = process;
+      stay.multiprocessor = multiprocessor;
       stay.step = step;
       stay.name = event.value("name", "");
       ++stay.blocks;
@@ -72,9 +70,9 @@ Stays stays_of(const SmJson& events) {
   return out;
 }
 
-std::string title_of(const Stay& stay, const std::string& row) {
+std::string title_of(const Stay& stay) {
   std::string title =
-      fmt::format("{} on {}: {} block{}, {}", stay.name, row, stay.blocks,
+      fmt::format("{} on SM {}: {} block{}, {}", stay.name, stay.multiprocessor, stay.blocks,
                   stay.blocks == 1 ? "" : "s", format_duration((stay.end - stay.begin) * 1e-6));
   if (stay.waits()) {
     title += fmt::format(", of which it waits {}",
@@ -100,16 +98,18 @@ std::string sm_picture(const std::string& trace) {
   svg.text(kWidth - 20, 14, format_duration((end - begin) * 1e-6), Svg::Anchor::kEnd, "n");
   std::map<std::uint64_t, double> tops;
   constexpr std::size_t kNamed = 8;  // one row in so many has its name
-  for (const auto& [process, name] : stays.rows) {
+  for (const std::uint64_t multiprocessor : stays.rows) {
     const std::size_t row = tops.size();
     const double top = kTop + kRow * static_cast<double>(row);
-    tops[process] = top;
-    if (row % kNamed == 0) svg.text(kLeft - 8, top + 8, name, Svg::Anchor::kEnd, "n");
+    tops[multiprocessor] = top;
+    if (row % kNamed == 0) {
+      svg.text(kLeft - 8, top + 8, fmt::format("SM {}", multiprocessor), Svg::Anchor::kEnd, "n");
+    }
   }
   for (const Stay& stay : stays.all) {
     const auto place = [&](double at) { return kLeft + (at - begin) * scale; };
-    const double top = tops[stay.process];
-    const std::string title = title_of(stay, stays.rows.at(stay.process));
+    const double top = tops[stay.multiprocessor];
+    const std::string title = title_of(stay);
     svg.rectangle(place(stay.begin), top, std::max((stay.end - stay.begin) * scale, 0.5), kBar,
                   fmt::format("k{}", stay.step % kColours), title);
     if (!stay.waits()) continue;

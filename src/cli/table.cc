@@ -11,6 +11,7 @@ namespace baton::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;  // before each column
+constexpr std::size_t kNarrowGap = 1;
 // No column is wrapped to fewer characters, between words and inside words.
 constexpr std::size_t kNarrowest = 16, kNarrowestBroken = 12;
 
@@ -64,7 +65,7 @@ Table::Extent Table::extent_of(std::size_t column) const {
   return extent;
 }
 
-std::vector<std::size_t> Table::widths(std::size_t line) const {
+Table::Layout Table::layout(std::size_t line) const {
   std::vector<Extent> extents;
   std::vector<std::size_t> widths;
   std::size_t sum = 0;
@@ -86,12 +87,12 @@ std::vector<std::size_t> Table::widths(std::size_t line) const {
       --sum;
     }
   }
-  return widths;
+  return {std::move(widths), sum > line ? kNarrowGap : kGap};
 }
 
 std::string Table::format(Terminal terminal) const {
-  const std::vector<std::size_t> widths = this->widths(terminal.width);
-  const auto row_text = [&](const std::vector<std::string>& row) {
+  const auto [widths, gap] = layout(terminal.width);
+  const auto row_text = [&, &widths = widths, gap = gap](const std::vector<std::string>& row) {
     std::vector<std::vector<std::string>> cells;
     std::size_t height = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -107,7 +108,7 @@ std::string Table::format(Terminal terminal) const {
         const std::string cell = k < cells[i].size() ? cells[i][k] : "";
         const std::size_t used = width_of(cell);
         const std::string padding(widths[i] > used ? widths[i] - used : 0, ' ');
-        line += std::string(kGap, ' ');
+        line += std::string(line.empty() ? kGap : gap, ' ');
         line += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
       }
       line.erase(line.find_last_not_of(' ') + 1);

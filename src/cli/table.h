@@ -32,7 +32,8 @@ class Table {
   // Each line indented by two blanks and ended; the titles bold where there are colours. Where the
   // lines are too long for the terminal, titles and cells of left-aligned columns are wrapped
   // between words, and, as far as that is not enough, inside words. At last titles are cut at
-  // strokes, and cells of right-aligned columns wrapped between words ("0 B of 227 KiB").
+  // strokes, and cells of right-aligned columns wrapped between words ("0 B of 227 KiB"). If even
+  // that is too wide, columns have one blank between them.
   std::string format(Terminal terminal) const;
 
  private:
@@ -44,8 +45,12 @@ class Table {
     std::size_t broken = 0;   // with titles broken at strokes, and right-aligned cells at blanks
   };
   Extent extent_of(std::size_t column) const;
-  // Of each column, so that a line takes at most `line` columns where that is possible.
-  std::vector<std::size_t> widths(std::size_t line) const;
+  struct Layout {
+    std::vector<std::size_t> widths;  // of each column
+    std::size_t gap = 0;              // before each column but the first
+  };
+  // With which a line takes at most `line` columns, where that is possible.
+  Layout layout(std::size_t line) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

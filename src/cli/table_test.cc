@@ -73,6 +73,17 @@ TEST(Table, AtLastTitlesAreCutAtStrokesAndNumbersBetweenWords) {
             "                  227 KiB\n");
 }
 
+TEST(Table, ColumnsThatCannotBeNarrowerComeCloser) {
+  Table table({{"#", Table::Align::kRight}, {"registers", Table::Align::kRight}, {"attributes"}});
+  table.add({"0", "10", "pdl"});
+  EXPECT_EQ(table.format({.width = 26}),
+            "  #  registers  attributes\n"
+            "  0         10  pdl\n");
+  EXPECT_EQ(table.format({.width = 24}),
+            "  # registers attributes\n"
+            "  0        10 pdl\n");
+}
+
 TEST(Table, LeavesOutColumnsWithoutAValue) {
   Table table({{"a"}, {"two words"}, {"b"}});
   table.add({"1", "", "2"});

@@ -78,16 +78,16 @@ double end_of(const Json& bar) {
 // Bars and moments of one block lie inside of its bar: begin <= wait <= trigger, end.
 void expect_ordered(const RunReport& report) {
   constexpr double kRounding = 0.002;
-  std::map<std::pair<int, int>, std::vector<Json>> blocks;
+  std::map<int, std::vector<Json>> blocks;
   for (const Json& bar : events_of(report, "block")) {
-    blocks[{bar.at("pid"), bar.at("tid")}].push_back(bar);
+    blocks[bar.at("tid")].push_back(bar);
   }
   for (const char* category : {"wait", "trigger"}) {
     for (const Json& event : events_of(report, category)) {
-      if (event.at("pid") == 1) continue;
+      if (!event.at("args").contains("sm")) continue;  // of a launch
       const double begin = begin_of(event);
       const double end = event.contains("dur") ? end_of(event) : begin;
-      const auto& bars = blocks[{event.at("pid"), event.at("tid")}];
+      const auto& bars = blocks[event.at("tid")];
       const bool inside = std::ranges::any_of(bars, [&](const Json& bar) {
         return begin_of(bar) <= begin + kRounding && end <= end_of(bar) + kRounding &&
                bar.at("args").at("step") == event.at("args").at("step");
@@ -357,7 +357,7 @@ TEST_F(TracedRunTest, ClocksOfAGpuAreAligned) {
   }
   std::map<int, std::vector<double>> by_cluster;
   for (const Json& event : events_of(report, "trigger")) {
-    if (event.at("pid") == 1) continue;
+    if (!event.at("args").contains("sm")) continue;  // of a launch
     for (const auto& [block, bar] : tracks[event.at("tid")]) {
       if (begin_of(bar) > begin_of(event) || end_of(bar) < begin_of(event)) continue;
       by_cluster[block / 2].push_back(begin_of(event));

@@ -22,6 +22,16 @@ const FunctionMetadata* find_function(const std::vector<FunctionMetadata>& funct
   return found == functions.end() ? nullptr : &*found;
 }
 
+// Whether the simulated GPU can try the kernels: it runs PTX, and no machine code.
+bool has_ptx(const KernelFile& file) {
+  if (file.key == "fatbin") {
+    return std::ranges::any_of(file.facts.members, [](const MemberFacts& member) {
+      return member.kind == MemberFacts::Kind::kPtx;
+    });
+  }
+  return file.key != "cubin";
+}
+
 // Names of kernels, each once: "norm", "norm_2".
 std::string unique_name(const std::string& name, std::map<std::string, int>& used) {
   const int count = ++used[name];
@@ -36,10 +46,18 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   ProgramDraft draft;
   std::vector<DraftKernel> kernels;
   std::map<std::string, int> used;
+  const bool is_tried = has_ptx(kernels_of_file);
+  if (!is_tried) {
+    draft.remarks.push_back(fmt::format(
+        "{} holds machine code and no PTX: no guess was tried, and the program runs on a GPU alone",
+        file.string()));
+  }
   for (const KernelFacts& facts : all) {
     DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
                                       all.size() == 1, find_function(options.functions, facts));
-    if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
+    if (!is_tried) {
+      kernel.launch = kernel.launches.front();
+    } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
     }
     draft.kernels.push_back(kernel.name);

@@ -18,8 +18,6 @@ using Track = TraceEvents::Track;
 
 // More bars of blocks are too many for a viewer.
 constexpr std::size_t kMostBlocks = 60'000;
-// Behind all slots of launches.
-constexpr std::size_t kNotTraced = 1'000'000;
 // Inside of a bar, as a reader of arrows wants it.
 constexpr double kInside = 0.001;
 
@@ -32,7 +30,7 @@ std::string index_text(const NotedStep& step, std::uint64_t block) {
   return fmt::format("[{},{},{}]", block % step.grid[0], row % step.grid[1], row / step.grid[1]);
 }
 
-// Tracks of one process, each with bars that do not overlap.
+// Tracks of one place, each with bars that do not overlap.
 class Slots {
  public:
   // For a bar: the first slot that is free then. Bars come by their begin.
@@ -56,29 +54,22 @@ class TimelineWriter {
       : timeline_(timeline), names_(names), multiprocessors_(multiprocessors) {}
 
   std::string write() {
-    events_.name_process(TraceEvents::kLaunches, "launches");
-    events_.name_process(TraceEvents::kMoves, "copies and fills");
     add_launches();
     add_untimed();
     add_blocks();
     add_counters();
     return std::move(events_).finish(
-        dropped_,
-        fmt::format("\"by\":\"instrumentation\",\"globaltimer_step_ns\":{},"
-                    "\"disagreement_ns\":{:.0f}",
-                    timeline_.step, timeline_.disagreement));
+        dropped_, fmt::format("\"by\":\"instrumentation\",\"globaltimer_step_ns\":{},"
+                              "\"disagreement_ns\":{:.0f}",
+                              timeline_.step, timeline_.disagreement));
   }
 
  private:
-  Track track(std::uint32_t process, std::size_t slot, std::string_view name) {
-    const auto [found, is_new] = threads_.try_emplace({process, slot}, threads_.size() + 1);
-    const Track track{process, found->second};
-    if (is_new) events_.name_track(track, name, slot);
-    return track;
-  }
-
-  Track numbered(std::uint32_t process, std::size_t slot, std::string_view name) {
-    return track(process, slot, fmt::format("{} {}", name, slot));
+  // Numbered as they first come, which is their order on the screen.
+  Track track(const std::string& name) {
+    const auto [found, is_new] = tracks_.try_emplace(name, tracks_.size() + 1);
+    if (is_new) events_.name_track(found->second, name);
+    return found->second;
   }
 
   const driver::TracedLaunch* name_of(const TimedStep& step) const {
@@ -117,14 +108,10 @@ class TimelineWriter {
     Slots slots;
     std::map<const TimedStep*, Track> tracks;
     for (const TimedStep* launch : launches) {
-      const Track on =
-          numbered(TraceEvents::kLaunches, slots.take(launch->begin, launch->end), "launch slot");
+      const Track on = track(TraceEvents::launch_slot(slots.take(launch->begin, launch->end)));
       tracks[launch] = on;
       events_.bar(on, "launch", title_of(*launch), launch->begin, launch->end - launch->begin,
                   launch_args(*launch));
-      if (launch->trigger < 0) continue;
-      events_.moment(on, "trigger", "all blocks triggered", launch->trigger,
-                     args_of(*launch).erase(0, 1));
     }
     const TimedStep* before = nullptr;
     for (const TimedStep& step : timeline_.steps) {
@@ -135,6 +122,13 @@ class TimelineWriter {
                       tracks[&step], step.begin + kInside);
       }
       before = step.is_timed() ? &step : nullptr;
+    }
+    for (const TimedStep* launch : launches) {
+      if (launch->trigger < 0) continue;
+      // Behind an arrow's end, which Perfetto would give to the mark if both had one time.
+      const double at = std::max(launch->trigger, launch->begin + 2 * kInside);
+      events_.moment(tracks[launch], "trigger", "all blocks triggered", at,
+                     args_of(*launch).erase(0, 1));
     }
   }
 
@@ -164,8 +158,7 @@ class TimelineWriter {
     if (steps.size() > kNamed) title += fmt::format(" and {} more", steps.size() - kNamed);
     const bool is_launch =
         std::ranges::any_of(steps, [](const TimedStep* step) { return step->step->move.empty(); });
-    const Track on = is_launch ? track(TraceEvents::kLaunches, kNotTraced, "not traced")
-                               : track(TraceEvents::kMoves, 0, "copies and fills");
+    const Track on = track(is_launch ? "not traced" : std::string(TraceEvents::kMoves));
     events_.bar(on, is_launch ? "untraced" : steps[0]->step->move, title, begin, end - begin,
                 fmt::format("\"estimated\":true,\"steps\":{}{}", steps.size(), args_of(*steps[0])));
   }
@@ -190,29 +183,26 @@ class TimelineWriter {
       }
     }
     for (auto& [number, blocks] : by_multiprocessor) {
-      events_.name_process(TraceEvents::multiprocessor(number), fmt::format("SM {}", number));
       std::ranges::stable_sort(blocks, {}, [](const Shown& of) { return of.block->begin; });
       Slots slots;
       for (const Shown& of : blocks) {
-        const Track on = numbered(TraceEvents::multiprocessor(number),
-                                  slots.take(of.block->begin, of.block->end), "block slot");
-        add_block(on, of);
+        add_block(
+            track(TraceEvents::block_slot(number, slots.take(of.block->begin, of.block->end))), of);
       }
     }
   }
 
-  void add_block(const Track& on, const Shown& of) {
+  void add_block(Track on, const Shown& of) {
     const TimedBlock& block = *of.block;
-    const std::string args = args_of(*of.step);
+    const std::string args = fmt::format("\"sm\":{}{}", block.multiprocessor, args_of(*of.step));
     events_.bar(on, "block", title_of(*of.step), block.begin, block.end - block.begin,
-                fmt::format("\"index\":{}{}", index_text(*of.step->step, block.index), args));
-    const std::string more = args.empty() ? "" : args.substr(1);
+                fmt::format("\"index\":{},{}", index_text(*of.step->step, block.index), args));
     if (block.waited()) {
       events_.bar(on, "wait", "griddepcontrol.wait", block.wait_begin,
-                  block.wait_end - block.wait_begin, more);
+                  block.wait_end - block.wait_begin, args);
     }
     if (block.trigger >= 0) {
-      events_.moment(on, "trigger", "launch_dependents", block.trigger, more);
+      events_.moment(on, "trigger", "launch_dependents", block.trigger, args);
     }
   }
 
@@ -244,8 +234,8 @@ class TimelineWriter {
       blocks += static_cast<std::uint64_t>(static_cast<std::int64_t>(changes[k].by));
       if (here == 0) ++idle;
       if (k + 1 < changes.size() && changes[k + 1].at == changes[k].at) continue;
-      events_.counter(TraceEvents::kLaunches, "blocks resident", changes[k].at, blocks);
-      events_.counter(TraceEvents::kLaunches, "SMs without a block", changes[k].at, idle);
+      events_.counter("blocks resident", changes[k].at, blocks);
+      events_.counter("SMs without a block", changes[k].at, idle);
     }
   }
 
@@ -253,7 +243,7 @@ class TimelineWriter {
   const std::map<std::uint64_t, driver::TracedLaunch>& names_;
   const std::uint32_t multiprocessors_;
   TraceEvents events_;
-  std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> threads_;
+  std::map<std::string, Track> tracks_;
   std::uint64_t dropped_ = 0;
 };
 

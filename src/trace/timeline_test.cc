@@ -187,13 +187,15 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
   const auto json = nlohmann::json::parse(timeline_json(
       timeline, {{0, {"norm", 0, "layer = 0", "p.toml:3:1"}}, {2, {"copy y -> z", 2, "", ""}}}, 2));
   std::map<std::string, int> bars;
-  std::map<int, std::string> processes;
+  std::vector<std::string> tracks;
   int arrows = 0;
   for (const auto& event : json.at("traceEvents")) {
     if (event.at("ph") == "X") ++bars[event.at("cat")];
     if (event.at("ph") == "s") ++arrows;
-    if (event.at("name") == "process_name")
-      processes[event.at("pid")] = event.at("args").at("name");
+    if (event.at("name") == "thread_name") {
+      EXPECT_EQ(event.at("tid"), tracks.size() + 1);  // viewers sort by it
+      tracks.push_back(event.at("args").at("name"));
+    }
     if (event.value("cat", "") == "launch" && event.at("ts") == 0) {
       EXPECT_EQ(event.at("name"), "norm");
       EXPECT_EQ(event.at("args").at("indexes"), "layer = 0");
@@ -208,9 +210,8 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
   EXPECT_EQ(bars, (std::map<std::string, int>{
                       {"launch", 3}, {"block", 5}, {"wait", 2}, {"untraced", 1}}));
   EXPECT_EQ(arrows, 1);
-  EXPECT_EQ(processes,
-            (std::map<int, std::string>{
-                {1, "launches"}, {3, "copies and fills"}, {100, "SM 0"}, {101, "SM 1"}}));
+  EXPECT_EQ(tracks, (std::vector<std::string>{"launch slot 0", "launch slot 1", "not traced",
+                                              "SM 0 slot 0", "SM 1 slot 0", "SM 1 slot 1"}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import unittest
 import xml.etree.ElementTree as ET
 
 from baton import ON_GPU, Case, buffer, kernel, launch, main, program
+from svg_words import boxes
 
 # STRIDE 32 sends all lanes to one bank, 33 each to a bank of its own.
 SOURCE = """extern "C" __global__ void k(int* y, const int* x, int n) {
@@ -201,6 +202,10 @@ class Plots(Case):
         for part in ("Time of each step", "Distribution of 4 whole runs", "the roof"):
             self.assertTrue(any(part in text for text in texts), texts)
         self.assertFalse([element for element in root.iter() if element.tag.endswith("script")])
+        # The median may be anywhere below its title, since one run of four may be far from the others.
+        lines = {text: y for text, _, _, y in boxes((self.folder / "p.svg").read_text())}
+        median = next(y for text, y in lines.items() if text.startswith("median "))
+        self.assertGreaterEqual(median - lines["Distribution of 4 whole runs"], 12)
 
     def test_a_roofline(self):
         """Of the steps that say what they compute."""

@@ -189,7 +189,7 @@ class Commands(Case):
             self.assertIn(name, names)
         blocks = [event["args"]["index"] for event in events if event.get("cat") == "block"]
         self.assertIn([1, 0, 0], blocks)
-        grids = {event["name"]: event for event in events if event["ph"] == "X" and event["pid"] == 1}
+        grids = {event["name"]: event for event in events if event.get("cat") == "launch"}
         self.assertLess(grids["consume"]["ts"], grids["produce"]["ts"] + grids["produce"]["dur"])
 
     def test_keep(self):

@@ -278,6 +278,16 @@ class Init(Case):
         self.ok("init", "k.ptx", "-o", "image.toml")
         self.ok("run", "image.toml", "--set", "N=64")
 
+    def test_machine_code_alone(self):
+        """The simulated GPU runs PTX, so no guess is tried, and no guess is to blame."""
+        self.write("k.cu", SOURCE)
+        self.ok("compile", "k.cu", "-o", "k.cubin", "--arch", "sm_90a")
+        result = self.ok("init", "k.cubin", "-o", "image.toml")
+        self.assertEqual(result.err.count("warning"), 1, result.err)
+        self.assertIn("k.cubin holds machine code and no PTX", result.err)
+        self.assertEqual([step["launch"] for step in tomllib.loads((self.folder / "image.toml").read_text())["steps"]],
+                         ["saxpy", "outer"])
+
     def test_a_required_block(self):
         program, _ = self.draft(source="__global__ void __launch_bounds__(64) k(int* p, int n) {"
                                        " if (threadIdx.x < n) p[threadIdx.x] = 1; }")

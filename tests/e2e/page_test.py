@@ -5,6 +5,7 @@ import html.parser
 import re
 
 from baton import ON_GPU, Case, buffer, kernel, launch, main, program
+from svg_words import overlaps
 
 ADD = 'extern "C" __global__ void add(float* y, int i) {\n  y[threadIdx.x] += i;\n}\n'
 REPEAT = ('[[steps]]\nrepeat = 3\nindex = "layer"\n'
@@ -75,6 +76,18 @@ class Pages(Case):
             self.assertIn(part, page.text)
         self.assertGreaterEqual(page.tags.count("svg"), 2)
         self.assertNotIn("Findings", page.text)
+
+    def test_words_of_the_picture_lie_apart(self):
+        """Groups in groups, whose ways back lead to the same launches."""
+        step = '{ launch = "add", grid = [1], block = [32], args = ["y", 1] }'
+        inner = f'{{ repeat = 2, steps = [ {step}, {step} ] }}'
+        text = program(BUFFERS, kernel("add", text=ADD), launch("add", [1], [32], ["y", 1]),
+                       f'[[steps]]\nrepeat = 2\nsteps = [ {inner}, {step} ]\n', COPY)
+        self.page(text=text)
+        raw = (self.folder / "r.html").read_text(encoding="utf-8")
+        picture = raw[raw.index("<svg"):raw.index("</svg>")]
+        self.assertGreaterEqual(picture.count("never waits"), 5)
+        self.assertEqual(overlaps(picture), [])
 
     def test_of_a_comparison(self):
         self.save("z.npy", __import__("numpy").zeros(32, "f4"))

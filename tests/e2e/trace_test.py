@@ -80,15 +80,18 @@ class Trace(TraceCase):
 
     def test_tracks(self):
         events = self.trace("--schedule", "early")
-        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-        self.assertEqual({pid: name for pid, name in names.items() if pid < 100},
-                         {1: "launches", 3: "copies and fills", 4: "stuck"})
-        self.assertLessEqual({100 + k: f"SM {k}" for k in range(4)}.items(), names.items())
-        tracks = [(e["pid"], e["args"]["name"]) for e in events if e["name"] == "thread_name"]
-        self.assertIn((1, "launch slot 0"), tracks)
-        self.assertLessEqual({(100 + k, "block slot 0") for k in range(4)}, set(tracks))
-        orders = [e for e in events if e["name"] == "thread_sort_index"]
-        self.assertEqual(len(orders), len(tracks))
+        self.assertEqual([e["args"]["name"] for e in events if e["name"] == "process_name"], ["GPU"])
+        tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        names = [tracks[number] for number in sorted(tracks)]
+        slots = [name for name in names if name.startswith("launch slot ")]
+        self.assertEqual(names[:len(slots) + 2],
+                         [f"launch slot {k}" for k in range(len(slots))] + ["copies and fills", "SM 0 slot 0"])
+        self.assertLessEqual({f"SM {k} slot 0" for k in range(4)}, set(names))
+        orders = {e["tid"]: e["args"]["sort_index"] for e in events if e["name"] == "thread_sort_index"}
+        self.assertEqual(orders, {number: number for number in tracks})
+        for event in events:
+            if event.get("cat") in ("block", "wait"):
+                self.assertTrue(tracks[event["tid"]].startswith(f"SM {event['args']['sm']} slot "), event)
 
     def test_arrows(self):
         events = self.trace("--schedule", "early")
@@ -151,8 +154,8 @@ class InstrumentedKernels(TraceCase):
             for kind in ("block", "wait"):
                 self.assertEqual(len([e for e in events if e.get("cat") == kind]), 12, kind)
             self.assertEqual(len([e for e in events if e.get("name") == "launch_dependents"]), 12)
-            processes = {e["args"]["name"] for e in events if e["name"] == "process_name"}
-            self.assertTrue(any(name.startswith("SM ") for name in processes), processes)
+            tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
+            self.assertTrue(any(name.startswith("SM ") for name in tracks), tracks)
 
     def test_results_and_the_table_by_edge(self):
         self.write("p.toml", TEXT)

@@ -64,8 +64,11 @@ bool misaligned(const CheckedAccess& a, const SpaceAddress& place) {
 namespace {
 
 // Mostly the launch forgot the dynamic shared memory, or has more threads than the kernel's own
-// arrays have elements.
-const char* shared_advice(const CheckedAccess& a) {
+// arrays have elements. No launch can give what lies behind the largest memory of a block, such as
+// a negative index.
+const char* shared_advice(const CheckedAccess& a, const SpaceAddress& place) {
+  constexpr std::uint64_t kMost = 256 * 1024;  // no GPU gives a block more
+  if (place.address >= kMost) return "";
   const bool has_own = a.x->shared.size > a.x->grid->launch.dynamic_shared;
   return has_own ? "; give the block fewer threads, or the launch more: shared = BYTES"
                  : "; give the launch more: shared = BYTES";
@@ -105,7 +108,7 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
                     place.space == Space::kShared  ? "the block"
                     : place.space == Space::kLocal ? "the thread"
                                                    : "the kernel",
-                    size, place.space == Space::kShared ? shared_advice(a) : ""));
+                    size, place.space == Space::kShared ? shared_advice(a, place) : ""));
 }
 
 void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <bit>
 #include <string>
 
 #include "sim/engine/judge/grid_races.h"
@@ -39,6 +40,13 @@ ThreadPlace place_of(const GridState& grid, const GridToucher& toucher) {
 
 std::string text_of(const std::array<std::uint32_t, 3>& index) {
   return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
+}
+
+// `address` is the first byte that two writes leave different, which may lie inside of an access.
+// Those of threads are aligned; copies come with their own bytes.
+std::uint64_t begin_of_access(std::uint64_t address, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 16;  // of one thread
+  return std::has_single_bit(bytes) && bytes <= kMost ? address & ~(bytes - 1) : address;
 }
 
 const char* advice_on_race(const GridToucher& a, const GridToucher& b, const ThreadPlace& mine,
@@ -89,10 +97,12 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
     finding.thread = mine.thread;
     finding.where = where_of(grid, subject.toucher.insn());
     const std::uint32_t shift = subject.toucher.shift();
+    const std::uint64_t bytes =
+        shift >= GridToucher::kManyLanes ? run.access.bytes : std::uint64_t{1} << shift;
+    const std::uint64_t begin = begin_of_access(address, bytes);
     finding.message = fmt::format(
-        "{} {} bytes at {:#x}, {}, that thread {} of {} {} at {}, and {}", subject.verb(),
-        shift >= GridToucher::kManyLanes ? run.access.bytes : 1u << shift, address,
-        describe(*grid.memory, grid.launch.note.get(), address), text_of(theirs.thread),
+        "{} {} bytes at {:#x}, {}, that thread {} of {} {} at {}, and {}", subject.verb(), bytes,
+        begin, describe(*grid.memory, grid.launch.note.get(), begin), text_of(theirs.thread),
         mine.block == theirs.block ? "the same block" : "block " + text_of(theirs.block),
         rival.verb(), where_of(grid, rival.toucher.insn()),
         cause == Cause::kRace ? advice_on_race(me, other, mine, theirs, has_copy)

@@ -7,6 +7,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
@@ -113,6 +114,17 @@ INSTANTIATE_TEST_SUITE_P(
                  "of block (0, 0, 0) "},
         GridRace{"@%p2 st.global.u16 [%rd1+6], 5; @!%p2 st.global.u32 [%rd1+4], 9;",
                  "writes 4 bytes at "}));
+
+// Blocks 0 to 3 differ in the third byte alone: two equal bytes are no race.
+TEST(AGridRaceOfSomeBytes, HasTheAddressOfTheAccess) {
+  const auto findings = findings_of("shl.b32 %r5, %r2, 16; @%p1 st.global.u32 [%rd1+8], %r5;");
+  ASSERT_EQ(findings.size(), 1u);
+  const std::string& message = findings[0].message;
+  const std::size_t at = message.find("writes 4 bytes at 0x");
+  ASSERT_NE(at, std::string::npos) << message;
+  const std::string_view kBefore = "writes 4 bytes at 0x";
+  EXPECT_EQ(std::stoull(message.substr(at + kBefore.size()), nullptr, 16) % 16, 8u) << message;
+}
 
 }  // namespace
 }  // namespace baton::sim

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -169,53 +170,33 @@ std::vector<std::uint64_t> Trace::tags() const {
   return {tags.begin(), tags.end()};
 }
 
-TraceEvents::Track Trace::place_of(std::uint32_t track) const {
-  const Track& found = tracks_[track];
-  const std::uint64_t thread = std::uint64_t{track} + 1;
-  switch (found.row) {
+std::string Trace::name_of(const Track& track) {
+  switch (track.row) {
     case Row::kGrids:
-      return {TraceEvents::kLaunches, thread};
-    case Row::kBlocks:
-      return {TraceEvents::multiprocessor(found.place), thread};
+      return TraceEvents::launch_slot(track.line);
     case Row::kMoves:
-      return {TraceEvents::kMoves, thread};
+      return std::string(TraceEvents::kMoves);
     case Row::kStuck:
-      return {TraceEvents::kStuck, thread};
+      return fmt::format("stuck warps {}", track.line);
+    case Row::kBlocks:
+      return TraceEvents::block_slot(track.place, track.line);
   }
   return {};
 }
 
-void Trace::add_tracks(TraceEvents& events) const {
-  events.name_process(TraceEvents::kLaunches, "launches");
-  events.name_process(TraceEvents::kMoves, "copies and fills");
-  events.name_process(TraceEvents::kStuck, "stuck");
-  std::set<std::uint32_t> multiprocessors;
-  for (std::uint32_t k = 0; k < tracks_.size(); ++k) {
-    const Track& track = tracks_[k];
-    std::string name;
-    switch (track.row) {
-      case Row::kGrids:
-        name = fmt::format("launch slot {}", track.line);
-        break;
-      case Row::kBlocks:
-        name = fmt::format("block slot {}", track.line);
-        if (multiprocessors.insert(track.place).second) {
-          events.name_process(TraceEvents::multiprocessor(track.place),
-                              fmt::format("SM {}", track.place));
-        }
-        break;
-      case Row::kMoves:
-        name = "copies and fills";
-        break;
-      case Row::kStuck:
-        name = fmt::format("warps {}", track.line);
-        break;
-    }
-    events.name_track(place_of(k), name, track.line);
+std::vector<TraceEvents::Track> Trace::add_tracks(TraceEvents& events) const {
+  std::vector<std::size_t> order(tracks_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t k) { return tracks_[k]; });
+  std::vector<TraceEvents::Track> numbers(tracks_.size());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    numbers[order[place]] = place + 1;
+    events.name_track(place + 1, name_of(tracks_[order[place]]));
   }
+  return numbers;
 }
 
-void Trace::add_event(TraceEvents& events, const Event& event, bool is_open,
+void Trace::add_event(TraceEvents& events, TraceEvents::Track on, const Event& event, bool is_open,
                       const Names& names) const {
   std::string name = event.name;
   std::string args = event.args;
@@ -234,15 +215,17 @@ void Trace::add_event(TraceEvents& events, const Event& event, bool is_open,
         add_arg("at", quoted_json(found->second.where));
     }
   }
-  const TraceEvents::Track track = place_of(event.track);
-  if (is_open) return events.begin(track, event.category, name, event.at, args);
-  if (event.duration < 0) return events.moment(track, event.category, name, event.at, args);
-  events.bar(track, event.category, name, event.at, event.duration, args);
+  if (const Track& track = tracks_[event.track]; track.row == Row::kBlocks) {
+    add_arg("sm", fmt::format("{}", track.place));
+  }
+  if (is_open) return events.begin(on, event.category, name, event.at, args);
+  if (event.duration < 0) return events.moment(on, event.category, name, event.at, args);
+  events.bar(on, event.category, name, event.at, event.duration, args);
 }
 
 // From where a grid's last block triggered, or where the grid began, to the begin of each grid that
 // waited for no more than that.
-void Trace::add_arrows(TraceEvents& events) const {
+void Trace::add_arrows(TraceEvents& events, const std::vector<TraceEvents::Track>& tracks) const {
   std::map<Ordering::Number, std::size_t> by_number;
   for (std::size_t k = 0; k < grids_.size(); ++k) by_number[grids_[k].facts.number] = k;
   // A reader looks for the bar that the arrow's end is in: it must not be the bar's very end.
@@ -254,8 +237,8 @@ void Trace::add_arrows(TraceEvents& events) const {
       const Grid& first = grids_[found->second];
       double from = first.trigger >= 0 ? std::min(first.trigger, later.begin) : first.begin;
       if (first.end >= 0) from = std::min(from, first.end - kInside);
-      events.arrow("trigger", "starts early", place_of(first.track), std::max(from, first.begin),
-                   place_of(later.track), later.begin + kInside);
+      events.arrow("trigger", "starts early", tracks[first.track], std::max(from, first.begin),
+                   tracks[later.track], later.begin + kInside);
     }
   }
 }
@@ -263,18 +246,25 @@ void Trace::add_arrows(TraceEvents& events) const {
 std::string Trace::json(const Names& names) const {
   std::lock_guard lock(mutex_);
   TraceEvents events;
-  add_tracks(events);
-  for (const Event& event : events_) add_event(events, event, false, names);
+  const std::vector<TraceEvents::Track> tracks = add_tracks(events);
+  const auto add_all = [&](bool are_moments) {
+    for (const Event& event : events_) {
+      if ((event.duration < 0) != are_moments) continue;
+      add_event(events, tracks[event.track], event, false, names);
+    }
+  };
+  add_all(false);
   // What has not ended, as in a deadlock, goes on to the right.
   for (const auto& [key, open] : open_) {
-    add_event(events, open.event, true, names);
+    add_event(events, tracks[open.event.track], open.event, true, names);
     if (open.waits_since < 0) continue;
-    add_event(events,
+    add_event(events, tracks[open.event.track],
               {open.event.track, "wait", open.event.grid, "griddepcontrol.wait", "",
                open.waits_since, -1},
               true, names);
   }
-  add_arrows(events);
+  add_arrows(events, tracks);
+  add_all(true);
   return std::move(events).finish(dropped_);
 }
 

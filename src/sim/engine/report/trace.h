@@ -64,13 +64,15 @@ class Trace {
   std::string json(const std::map<std::uint64_t, driver::TracedLaunch>& names) const;
 
  private:
-  enum class Row : std::uint8_t { kGrids, kBlocks, kMoves, kStuck };
+  // In the order in which a timeline shows them.
+  enum class Row : std::uint8_t { kGrids, kMoves, kStuck, kBlocks };
   // One track: the bars on it never overlap.
   struct Track {
     Row row = Row::kGrids;
     std::uint32_t place = 0;  // the multiprocessor, of blocks
     std::uint32_t line = 0;   // of several at one place
     bool in_use = false;
+    auto operator<=>(const Track&) const = default;
   };
   // The name of an event is that of its grid, which is known when the JSON is made.
   static constexpr std::size_t kNoGrid = SIZE_MAX;
@@ -107,11 +109,12 @@ class Trace {
   void end(const Key& key, const std::string& more_args);
   void end_wait(Open& open, double at);
   void add(Event event);
-  TraceEvents::Track place_of(std::uint32_t track) const;
-  void add_tracks(TraceEvents& events) const;
-  void add_event(TraceEvents& events, const Event& event, bool is_open,
+  // By index in tracks_, in the order of TraceEvents.
+  std::vector<TraceEvents::Track> add_tracks(TraceEvents& events) const;
+  void add_event(TraceEvents& events, TraceEvents::Track on, const Event& event, bool is_open,
                  const std::map<std::uint64_t, driver::TracedLaunch>& names) const;
-  void add_arrows(TraceEvents& events) const;
+  void add_arrows(TraceEvents& events, const std::vector<TraceEvents::Track>& tracks) const;
+  static std::string name_of(const Track& track);
   static std::uint64_t number(const void* key) { return reinterpret_cast<std::uintptr_t>(key); }
 
   const Clock::time_point start_;

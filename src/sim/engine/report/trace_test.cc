@@ -1,6 +1,10 @@
 #include "sim/engine/report/trace.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+
+#include <iterator>
+#include <string>
 
 namespace baton::sim {
 namespace {
@@ -34,8 +38,8 @@ TEST(Trace, OverlapsTakeSlotsOfTheirOwn) {
   EXPECT_EQ(count(json, "\"launch slot 0\""), 1u) << json;  // of the first and the third
   EXPECT_EQ(count(json, "\"launch slot 1\""), 1u) << json;
   EXPECT_EQ(count(json, "\"launch slot"), 2u) << json;
-  EXPECT_EQ(count(json, "\"SM 7\""), 1u) << json;
-  EXPECT_EQ(count(json, "\"block slot 0\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"SM 7 slot 0\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"sm\":7"), 2u) << json;  // of the block and of its wait
   EXPECT_EQ(count(json, "\"index\":[3,0,0]"), 1u) << json;
   EXPECT_EQ(count(json, "griddepcontrol.wait"), 1u) << json;
   EXPECT_EQ(trace.tags(), (std::vector<std::uint64_t>{5}));
@@ -73,10 +77,33 @@ TEST(Trace, CopiesHaveATrackOfTheirOwn) {
   trace.add_move({"copy", "buffer y", "buffer x", 64}, Trace::Clock::now());
   trace.add_move({"fill", "buffer z", "", 4}, Trace::Clock::now());
   const std::string json = trace.json({});
-  EXPECT_EQ(count(json, "\"cat\":\"copy\",\"name\":\"copy\",\"pid\":3"), 1u) << json;
+  EXPECT_EQ(count(json, "\"cat\":\"copy\",\"name\":\"copy\""), 1u) << json;
   EXPECT_EQ(count(json, "\"bytes\":64,\"to\":\"buffer y\",\"from\":\"buffer x\""), 1u) << json;
   EXPECT_EQ(count(json, "\"cat\":\"fill\""), 1u) << json;
   EXPECT_EQ(count(json, "thread_name"), 1u) << json;
+}
+
+TEST(Trace, TracksAreNumberedInTheOrderOfReading) {
+  Trace trace;
+  const int blocks[3] = {};
+  trace.begin_grid({.key = 1, .number = 1, .kernel = "k"});
+  // The order of their begins is another one.
+  trace.begin_block(&blocks[0], 1, 10, {0, 0, 0});
+  trace.begin_block(&blocks[1], 1, 2, {1, 0, 0});
+  trace.begin_block(&blocks[2], 1, 10, {2, 0, 0});
+  trace.begin_stuck(&trace, "deadlock");
+  trace.add_move({"fill", "buffer z", "", 4}, Trace::Clock::now());
+  trace.begin_grid({.key = 2, .number = 2, .kernel = "k"});
+  const std::string json = trace.json({});
+  const char* const kOrder[] = {"launch slot 0", "launch slot 1", "copies and fills",
+                                "stuck warps 0", "SM 2 slot 0",   "SM 10 slot 0",
+                                "SM 10 slot 1"};
+  for (std::size_t k = 0; k < std::size(kOrder); ++k) {
+    const std::string track =
+        fmt::format("\"name\":\"thread_name\",\"pid\":0,\"tid\":{},\"args\":{{\"name\":\"{}\"",
+                    k + 1, kOrder[k]);
+    EXPECT_EQ(count(json, track), 1u) << track << "\n" << json;
+  }
 }
 
 }  // namespace
