@@ -5,13 +5,16 @@
 // eight arguments, into an idle stream. Printed are medians and the median paired difference with
 // its 95 % interval.
 //
-//   enqueue_cost [--device D] [--rounds N]
+//   enqueue_cost [--device D] [--rounds N] [--cold 1]
 //
+// A sample is at least kCalls calls. `--cold 1`: it is one call, before which other memory has
+// replaced the contents of the processor's caches, as an engine's own work does.
 // `--device null` needs no GPU: the driver's launch calls do nothing, which leaves Baton's share.
 
 #include <fmt/core.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,6 +46,15 @@ Program chain(int n, int k) {
     builder.launch(step);
   }
   return builder.build();
+}
+
+// Of one sample, so that the clock resolves short ones.
+constexpr int kCalls = 8, kLaunches = 64;
+
+// Replaces what the caches hold.
+void thrash_caches() {
+  static std::vector<std::uint64_t> memory(std::size_t{4} << 20);  // 32 MiB
+  for (std::size_t i = 0; i < memory.size(); i += 8) ++memory[i];
 }
 
 template <typename Work>
@@ -119,7 +131,20 @@ void compare(const char* what, int n, const std::vector<double>& own,
       median(own) / median(raw));
 }
 
-void measure(const Device& device, int n, int rounds) {
+// Nanoseconds of one call of each way.
+std::vector<std::vector<double>> measure_calls(const Stream& stream, int rounds, int calls,
+                                               bool cold, std::vector<std::function<void()>> ways) {
+  return bench::take_turns(ways.size(), rounds, [&](std::size_t way) {
+    stream.synchronize();
+    if (cold) thrash_caches();
+    return nanoseconds([&] {
+             for (int i = 0; i < calls; ++i) ways[way]();
+           }) /
+           calls;
+  });
+}
+
+void measure(const Device& device, int n, int rounds, bool cold) {
   const LoadedProgram loaded = LoadedProgram::load(chain(n, 0), device);
   const Stream stream(device);
   Executable on_stream(loaded, ExecutorKind::kStream), on_graph(loaded, ExecutorKind::kGraph);
@@ -130,36 +155,17 @@ void measure(const Device& device, int n, int rounds) {
   const ContextGuard guard(device);
   const Kernel kernel = loaded.module("empty").kernel("empty");
   RawLaunches raw(kernel, stream, n), twin(kernel, stream, n);
-  // Short samples repeat, so that the clock resolves them.
-  const int repeat = std::max(1, 64 / n);
-  const auto samples = bench::take_turns(5, rounds, [&](std::size_t arm) {
-    stream.synchronize();
-    return nanoseconds([&] {
-             for (int i = 0; i < repeat; ++i) {
-               switch (arm) {
-                 case 0:
-                   raw.launch();
-                   break;
-                 case 1:
-                   on_stream.enqueue(stream);
-                   break;
-                 case 2:
-                   raw.launch_graph();
-                   break;
-                 case 3:
-                   on_graph.enqueue(stream);
-                   break;
-                 default:
-                   twin.launch_graph();
-               }
-             }
-           }) /
-           repeat;
-  });
-  compare("stream executor", n, samples[1], samples[0]);
-  compare("graph executor", n, samples[3], samples[2]);
+  const auto launches = measure_calls(stream, rounds, cold ? 1 : std::max(1, kLaunches / n), cold,
+                                      {[&] { raw.launch(); }, [&] { on_stream.enqueue(stream); }});
+  // Apart from the launches, whose code and data would replace a graph's in the caches.
+  const auto graphs =
+      measure_calls(stream, rounds, cold ? 1 : std::max(kCalls, kLaunches / n), cold,
+                    {[&] { raw.launch_graph(); }, [&] { on_graph.enqueue(stream); },
+                     [&] { twin.launch_graph(); }});
+  compare("stream executor", n, launches[1], launches[0]);
+  compare("graph executor", n, graphs[1], graphs[0]);
   // Two equal graphs differ by this much.
-  compare("raw graph again", n, samples[4], samples[2]);
+  compare("raw graph again", n, graphs[2], graphs[0]);
 }
 
 void measure_set(const Device& device, ExecutorKind kind, int n, int k, int rounds) {
@@ -187,9 +193,10 @@ int main(int argc, char** argv) try {
   const bench::Options options(argc, argv);
   const Device device = bench::open_device(options.text("--device", "cuda"));
   const int rounds = options.number("--rounds", 200);
+  const bool cold = options.number("--cold", 0) != 0;
   fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds\n", device.spec(), device.name(),
              device.driver_version() / 1000, device.driver_version() % 1000 / 10, rounds);
-  for (const int n : {1, 8, 100, 1000}) measure(device, n, rounds);
+  for (const int n : {1, 8, 100, 1000}) measure(device, n, rounds, cold);
   for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
     for (const int k : {1, 10, 100, 1000}) measure_set(device, kind, 1000, k, rounds);
   }

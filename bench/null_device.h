@@ -19,6 +19,11 @@ inline CUresult launch_no_graph(CUgraphExec, CUstream) {
   return CUDA_SUCCESS;
 }
 
+inline CUresult no_capture(CUstream, CUstreamCaptureStatus* status) {
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
 // The device of a spec, or "null": one whose launch calls do nothing, which leaves Baton's own
 // share of the host's time.
 inline Device open_device(const std::string& spec) {
@@ -28,6 +33,7 @@ inline Device open_device(const std::string& spec) {
   table.cuLaunchKernel = launch_nothing;
   table.cuLaunchKernelEx = launch_nothing_ex;
   table.cuGraphLaunch = launch_no_graph;
+  table.cuStreamIsCapturing = no_capture;
   table.simulator = nullptr;  // a GPU has none, and is told nothing of its launches
   return DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("h200")));
 }

@@ -1037,6 +1037,15 @@ typedef struct baton_edge {
 #define BATON_EDGE_INIT \
   { sizeof(baton_edge), NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
+// A change that may make an edge cheaper: a forecast, which no run has measured.
+typedef struct baton_advice {
+  size_t size;
+  const char* text;  // a sentence
+  double seconds;    // of one run, that it may save at most
+} baton_advice;
+#define BATON_ADVICE_INIT \
+  { sizeof(baton_advice), NULL, 0 }
+
 typedef struct baton_check_info {
   size_t size;
   uint64_t steps;  // in one run, with repeats unrolled
@@ -1052,6 +1061,12 @@ typedef struct baton_check_info {
 BATON_C_API baton_error* baton_program_check(baton_program* program, baton_check** check);
 BATON_C_API baton_error* baton_check_get_info(const baton_check* check, baton_check_info* info);
 BATON_C_API baton_error* baton_check_edge(const baton_check* check, size_t index, baton_edge* edge);
+// The number of changes that may make the edge of that index cheaper, and one of them, the largest
+// forecast first. Devices without programmatic dependent launch have none.
+BATON_C_API baton_error* baton_check_advice_count(const baton_check* check, size_t edge,
+                                                  size_t* count);
+BATON_C_API baton_error* baton_check_advice(const baton_check* check, size_t edge, size_t index,
+                                            baton_advice* advice);
 BATON_C_API baton_error* baton_check_warning(const baton_check* check, size_t index,
                                              const char** warning);
 // The parts of the SMs that launches of the program run on (`sms` of a launch), by number.

@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/zero_bytes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,6 +43,14 @@ TEST(CheckBytes, RefusesImpossibleShapes) {
   EXPECT_THAT(objection({DType::kF32, {most, 2}, ""}),
               HasSubstr("more bytes than can be addressed"));
   EXPECT_EQ(objection({DType::kF32, {most, most, 0}, ""}), "");
+}
+
+TEST(ZeroBytes, AreZero) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, (std::size_t{3} << 20) + 7}) {
+    const std::string bytes = zero_bytes(size);
+    EXPECT_EQ(bytes.size(), size);
+    EXPECT_EQ(bytes.find_first_not_of('\0'), std::string::npos);
+  }
 }
 
 }  // namespace

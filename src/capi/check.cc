@@ -63,6 +63,30 @@ baton_error* baton_check_edge(const baton_check* check, std::size_t index, baton
   });
 }
 
+baton_error* baton_check_advice_count(const baton_check* check, std::size_t edge,
+                                      std::size_t* count) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    std::size_t& result = call.result(count, "count");
+    const auto& edges = call.get(check, "check").edges;
+    call.require_index(edge, edges.size(), "edges");
+    result = edges[edge].advice.size();
+  });
+}
+
+baton_error* baton_check_advice(const baton_check* check, std::size_t edge, std::size_t index,
+                                baton_advice* advice) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    const auto& edges = call.get(check, "check").edges;
+    call.require_index(edge, edges.size(), "edges");
+    const auto& all = edges[edge].advice;
+    call.require_index(index, all.size(), "pieces of advice about the edge");
+    baton_advice value = BATON_ADVICE_INIT;
+    value.text = all[index].text.c_str();
+    value.seconds = all[index].seconds;
+    call.write(advice, value, "advice");
+  });
+}
+
 baton_error* baton_check_warning(const baton_check* check, std::size_t index,
                                  const char** warning) {
   return baton::capi::call(__func__, [&](const Call& call) {

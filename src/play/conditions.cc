@@ -12,12 +12,11 @@ Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most) 
                   step.label, at_most, condition.test.at_most->code().text);
 }
 
-void require_no_conditions(const bind::Tape& tape, std::string_view what) {
-  if (!tape.has_conditions()) return;
-  throw error(ErrorCode::kInvalidInput,
-              "the program has if or while steps, and {} cannot wait for the values that they "
-              "test; launch it with the graph executor, outside of a capture",
-              what);
+Error cannot_test_conditions(std::string_view what) {
+  return error(ErrorCode::kInvalidInput,
+               "the program has if or while steps, and {} cannot wait for the values that they "
+               "test; launch it with the graph executor, outside of a capture",
+               what);
 }
 
 }  // namespace baton::play

@@ -11,8 +11,8 @@ namespace baton::play {
 // The failure of a while whose value is not 0 after as many iterations as it may have.
 Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most);
 
-// Throws kInvalidInput if the tape has conditions. `what` cannot wait for the values that they
-// test: "enqueue() of the stream executor".
-void require_no_conditions(const bind::Tape& tape, std::string_view what);
+// The refusal of a tape with conditions. `what` cannot wait for the values that they test:
+// "enqueue() of the stream executor".
+Error cannot_test_conditions(std::string_view what);
 
 }  // namespace baton::play

@@ -13,6 +13,8 @@
 #include "play/player.h"
 #include "play/sender.h"
 #include "play/tape_graph.h"
+#include "runtime/context.h"
+#include "runtime/crossing.h"
 
 namespace baton::play {
 namespace {
@@ -45,9 +47,16 @@ class GraphPlayer : public Player {
   // A graph that is launched into a capture would be one child of the caller's graph. Its steps are
   // captured one by one instead, with their programmatic edges.
   void enqueue(const PlayTarget& target) override {
-    if (target.stream.is_capturing()) return capture(target);
-    prepare(target);
-    if (counts_.nodes != 0) instance_->launch(target.stream);
+    require_own(target.stream);
+    const ContextGuard guard(target.device);  // for both calls
+    const driver::Driver& driver = target.device.driver();
+    const NativeStream stream = target.stream.native();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    BATON_DRIVER_CALL(driver, cuStreamIsCapturing, stream, &status);
+    if (status != CU_STREAM_CAPTURE_STATUS_NONE) [[unlikely]]
+      return capture(target);
+    bring_up_to_date(target);
+    if (counts_.nodes != 0) BATON_DRIVER_CALL(driver, cuGraphLaunch, instance_->native(), stream);
   }
 
   void check_conditions(const Stream& stream) override {
@@ -60,8 +69,8 @@ class GraphPlayer : public Player {
   }
 
   void prepare(const PlayTarget& target) override {
-    if (!is_made(target, 0)) return make(target, nullptr, 0);
-    if (nodes_.apply(*instance_, target)) ++counts_.updates;
+    require_own(target.stream);
+    bring_up_to_date(target);
   }
 
   void note_changes(const bind::TapeChanges& changes, std::uint64_t from,
@@ -73,6 +82,16 @@ class GraphPlayer : public Player {
   }
 
  private:
+  // A driver may take a graph of one device for a stream of another.
+  void require_own(const Stream& stream) const {
+    require_one_device("program", device_, "stream", stream.device());
+  }
+
+  void bring_up_to_date(const PlayTarget& target) {
+    if (!is_made(target, 0)) return make(target, nullptr, 0);
+    if (nodes_.apply(*instance_, target)) ++counts_.updates;
+  }
+
   // Launches record their events there, which become edges of the caller's graph. Nodes of the own
   // graph keep no events.
   static void capture(const PlayTarget& target) {

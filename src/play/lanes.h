@@ -45,7 +45,9 @@ class Lanes {
   // The lane returns to its own stream.
   void leave_part(std::uint32_t lane, const Stream& own) { take_part(lane, std::nullopt, own); }
   // After a run that failed, no lane is in the stream of a part.
-  void forget_parts() { parts_.assign(parts_.size(), std::nullopt); }
+  void forget_parts() {
+    if (has_parts()) parts_.assign(parts_.size(), std::nullopt);
+  }
   // The lanes of the branches go on when the one around them is as far as now.
   void fork(const bind::TapeParallel& parallel, const Stream& own);
   // The lane around the branches goes on when they are done.

@@ -268,7 +268,9 @@ Graph::Counts TapeGraph::counts() const {
 }
 
 TapeInstance::TapeInstance(TapeGraph graph)
-    : graph_(std::move(graph)), instance_(graph_.graph(), graph_.has_priorities()) {}
+    : graph_(std::move(graph)),
+      instance_(graph_.graph(), graph_.has_priorities()),
+      native_(instance_.native()) {}
 
 // An updated graph would keep its conditions, and its tests would set those of the other one.
 // What was captured owns resources that belong to its nodes.

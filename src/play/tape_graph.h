@@ -138,12 +138,14 @@ class TapeInstance {
   // stays then.
   void update(std::size_t launch, const LaunchPlan& plan, void* const* arguments) const;
   void launch(const Stream& stream) const { instance_.launch(stream); }
+  NativeGraphExec native() const { return native_; }
   // On a simulated GPU: what each launch did when the graph was launched last, in their order.
   std::vector<driver::Counters> counters() const;
 
  private:
   TapeGraph graph_;
   GraphInstance instance_;
+  NativeGraphExec native_;  // of the instance: whoever launches reads it here
 };
 
 }  // namespace baton::play

@@ -15,6 +15,7 @@
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
+#include "runtime/crossing.h"
 #include "session/collective_choice.h"
 #include "session/rank_agreement.h"
 #include "session/run_observer.h"
@@ -81,6 +82,7 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
     : loaded(std::move(program)),
       state_(std::move(state)),
       executor_(executor),
+      is_instrumented_(state_->kernels.is_instrumented()),
       stream_(state_->device),
       player_(make_player(executor, state_->device)),
       memory_(*state_) {}
@@ -224,7 +226,7 @@ void BoundProgram::change_parts(const std::shared_ptr<const SharedParts>& parts)
 // A graph of instrumented kernels is laid out anew: its launches may have other blocks, and
 // records.
 void BoundProgram::note_changes(const bind::TapeChanges& changes) {
-  if (!state_->kernels.is_instrumented()) {
+  if (!is_instrumented_) {
     player_->note_changes(changes, binding_, binding_ + 1);
   }
   ++binding_;
@@ -399,8 +401,7 @@ play::PlayTarget BoundProgram::target(const Stream& stream) {
           tags_,          *lanes_, *collectives_, records()};
 }
 
-trace::LaunchRecords* BoundProgram::records() {
-  if (!state_->kernels.is_instrumented()) return nullptr;
+trace::LaunchRecords* BoundProgram::make_records() {
   if (records_ && records_of_ == binding_) return &*records_;
   std::uint64_t blocks = play::count_traced_blocks(*tape_);
   // How often the steps of conditions run is not known.
@@ -458,6 +459,7 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
 
 void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
   require_bound("wait");
+  require_one_device("program", state_->device, "stream", stream.device());
   in_world([&] { wait_for_rank(stream, options); });
 }
 
@@ -492,8 +494,7 @@ void BoundProgram::run_rank(const RunOptions& options) {
   const bool overlaps = tape_->lanes() > 1 ||
                         std::ranges::any_of(edges_, &EdgeReport::programmatic) ||
                         std::ranges::any_of(collective_edges_, &CollectiveEdgeReport::programmatic);
-  SimulatedRun simulated(state_->device, options, overlaps, state_->kernels.is_instrumented(),
-                         report);
+  SimulatedRun simulated(state_->device, options, overlaps, is_instrumented_, report);
   try {
     play(options);
   } catch (Error& failure) {

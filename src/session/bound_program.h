@@ -95,7 +95,8 @@ class BoundProgram {
   void note_stop(const Error& failure, const Stream& stream, const play::RunWatch& watch);
   play::PlayTarget target(const Stream& stream);
   // Memory for what the tape's instrumented kernels note; null where none is instrumented.
-  trace::LaunchRecords* records();
+  trace::LaunchRecords* records() { return is_instrumented_ ? make_records() : nullptr; }
+  trace::LaunchRecords* make_records();
   // Whether the collectives of a run go well; null for one rank.
   std::function<void()> watch_collectives(std::function<void()> tick) const;
 
@@ -105,6 +106,7 @@ class BoundProgram {
   std::shared_ptr<const SharedParts> parts_;  // of the tape, or null
   const play::LaunchTags tags_;
   const ExecutorKind executor_;
+  const bool is_instrumented_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
   World world_;

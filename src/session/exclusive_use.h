@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/thread_gate.h"
+#include "baton/loaded_program.h"
 
 namespace baton {
 
@@ -12,19 +13,23 @@ namespace baton {
 // overlaps it.
 class ExclusiveUse {
  public:
-  // `call` and `program` name both in the message. Throws kInvalidInput.
-  ExclusiveUse(ThreadGate& gate, std::string_view call, const std::string& program) : gate_(gate) {
-    if (gate.enter()) return;
-    throw error(ErrorCode::kInvalidInput,
-                "{}() of the bound program {} was called while another call of it goes on; give "
-                "each thread an Executable of its own (they may share one LoadedProgram)",
-                call, printable(program));
+  // `call` and `loaded` name both in the message. Throws kInvalidInput.
+  ExclusiveUse(ThreadGate& gate, std::string_view call, const LoadedProgram& loaded) : gate_(gate) {
+    if (!gate.enter()) [[unlikely]]
+      refuse(call, loaded);
   }
   ExclusiveUse(const ExclusiveUse&) = delete;
   ExclusiveUse& operator=(const ExclusiveUse&) = delete;
   ~ExclusiveUse() { gate_.leave(); }
 
  private:
+  [[noreturn]] static void refuse(std::string_view call, const LoadedProgram& loaded) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}() of the bound program {} was called while another call of it goes on; give "
+                "each thread an Executable of its own (they may share one LoadedProgram)",
+                call, printable(loaded.program().name()));
+  }
+
   ThreadGate& gate_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 // One call of an executable.
 ExclusiveUse use(BoundProgram& state, std::string_view call) {
-  return ExclusiveUse(state.in_use, call, state.loaded.program().name());
+  return ExclusiveUse(state.in_use, call, state.loaded);
 }
 
 const bind::BoundBuffer& bound_buffer(const BoundProgram& state, std::string_view name,

@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/zero_bytes.h"
 #include "bind/initialise.h"
 #include "bind/shards.h"
 #include "driver/driver.h"
@@ -373,7 +374,7 @@ ProgramMemory::Arrays ProgramMemory::download(const Stream& stream,
   const auto add = [&](const bind::BoundBuffer& buffer) {
     Array& array = arrays[buffer.definition->name];
     if (!array.bytes.empty()) return;
-    array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
+    array = {buffer.definition->dtype, buffer.shape, zero_bytes(buffer.bytes)};
     buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
   };
   for (const bind::BoundBuffer& buffer : *table_) {
@@ -385,7 +386,7 @@ ProgramMemory::Arrays ProgramMemory::download(const Stream& stream,
 
 Array ProgramMemory::contents_of(std::size_t number, const Stream& stream) const {
   const bind::BoundBuffer& buffer = (*table_)[number];
-  Array array{buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
+  Array array{buffer.definition->dtype, buffer.shape, zero_bytes(buffer.bytes)};
   buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
   stream.synchronize();
   return array;

@@ -33,6 +33,9 @@ constexpr TensorDevice kTensorDevices[] = {
     {13, "CUDA managed", TensorDevice::Use::kAnyDevice},
 };
 constexpr std::int32_t kCuda = 2;
+// As many as arrays of NumPy and PyTorch have. More are no number of dimensions, and so many
+// extents are not there to be read.
+constexpr std::int32_t kMostDimensions = 64;
 
 const TensorDevice& device_of(const Tensor& tensor, const Device& device) {
   const std::int32_t type = tensor.device.type;
@@ -104,8 +107,9 @@ CheckedTensor check_tensor(const Tensor& tensor, const Device& device) {
   CheckedTensor checked;
   checked.on_host = place.use == TensorDevice::Use::kHost;
   checked.dtype = dtype_of(tensor.dtype);
-  if (tensor.ndim < 0) {
-    throw error(ErrorCode::kInvalidInput, "has {} dimensions", tensor.ndim);
+  if (tensor.ndim < 0 || tensor.ndim > kMostDimensions) {
+    throw error(ErrorCode::kInvalidInput, "has {} dimensions; 0 to {} are possible", tensor.ndim,
+                kMostDimensions);
   }
   const auto ndim = static_cast<std::size_t>(tensor.ndim);
   if (ndim != 0 && tensor.shape == nullptr) {

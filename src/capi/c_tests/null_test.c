@@ -253,6 +253,7 @@ static void null_programs(void) {
   baton_buffer_info info = BATON_BUFFER_INFO_INIT;
   baton_check_info check_info = BATON_CHECK_INFO_INIT;
   baton_edge edge = BATON_EDGE_INIT;
+  baton_advice advice = BATON_ADVICE_INIT;
   baton_tensor tensor;
   const char* warning = NULL;
   size_t count = 0;
@@ -318,6 +319,8 @@ static void null_programs(void) {
 
   REFUSED(baton_check_get_info(NULL, &check_info), "check is a null");
   REFUSED(baton_check_edge(NULL, 0, &edge), "check is a null");
+  REFUSED(baton_check_advice_count(NULL, 0, &count), "check is a null");
+  REFUSED(baton_check_advice(NULL, 0, 0, &advice), "check is a null");
   REFUSED(baton_check_warning(NULL, 0, &warning), "check is a null");
   REFUSED(baton_check_objection(NULL), "check is a null");
   REQUIRE_OK(baton_program_check(program, &check));

@@ -182,7 +182,7 @@ static void enqueue_and_patch(int32_t executor) {
 }
 
 // The devices of one driver are not one device.
-static void mistake_devices(void) {
+static void mistake_devices(int32_t executor) {
   baton_program* program = NULL;
   baton_device* other = NULL;
   baton_stream* stream = NULL;
@@ -190,7 +190,7 @@ static void mistake_devices(void) {
   float x[1] = {0};
   const char* chosen = getenv("BATON_TEST_DEVICE");
   if (chosen != NULL && strcmp(chosen, "cuda") == 0) return;
-  program = load(BATON_EXECUTOR_STREAM);
+  program = load(executor);
   REQUIRE_OK(baton_device_open("sim:tiny", NULL, &other));
   REQUIRE_OK(baton_stream_create(other, 0, &stream));
   REQUIRE_OK(baton_memory_alloc(device, 64, &memory));
@@ -199,6 +199,9 @@ static void mistake_devices(void) {
   REFUSED(baton_program_upload(program, "x", 0, x, 4, stream), "sim:tiny");
   REFUSED(baton_memory_upload(memory, 0, x, 4, stream), "sim:tiny");
   OK(baton_program_enqueue(program, NULL));
+  REFUSED(baton_program_enqueue(program, stream), "sim:tiny");
+  REFUSED(baton_program_prepare(program, stream), "sim:tiny");
+  REFUSED(baton_program_wait(program, stream, 60), "sim:tiny");
   OK(baton_program_wait(program, NULL, 60));
   baton_memory_release(memory);
   baton_stream_release(stream);
@@ -209,6 +212,9 @@ static void mistake_devices(void) {
 static void check_edges(void) {
   baton_program* program = load(BATON_EXECUTOR_STREAM);
   baton_check* check = NULL;
+  baton_advice advice = BATON_ADVICE_INIT;
+  double before = 0;
+  size_t i, count = 0;
   baton_check_info info = BATON_CHECK_INFO_INIT;
   baton_edge edge = BATON_EDGE_INIT;
   REQUIRE_OK(baton_program_check(program, &check));
@@ -222,6 +228,18 @@ static void check_edges(void) {
   CHECK(edge.is_programmatic == 0);
   CHECK_TEXT(edge.decision, "not_proven");
   CHECK(*edge.reason != '\0' && *edge.decision_reason != '\0');
+  OK(baton_check_advice_count(check, 0, &count));
+  CHECK(count != 0);
+  for (i = 0; i < count; ++i) {
+    OK(baton_check_advice(check, 0, i, &advice));
+    CHECK(advice.text != NULL && *advice.text != '\0' && advice.seconds > 0);
+    CHECK(i == 0 || advice.seconds <= before);
+    before = advice.seconds;
+  }
+  REFUSED(baton_check_advice(check, 0, i, &advice), "pieces of advice about the edge");
+  REFUSED(baton_check_advice_count(check, 1, &count), "index 1 is out of range, there are 1 edges");
+  REFUSED(baton_check_advice(check, 1, 0, &advice), "index 1 is out of range, there are 1 edges");
+  REFUSED(baton_check_advice(check, 0, 0, NULL), "advice is a null");
   baton_check_release(check);
 }
 
@@ -327,7 +345,8 @@ int main(void) {
   refuse_values();
   enqueue_and_patch(BATON_EXECUTOR_STREAM);
   enqueue_and_patch(BATON_EXECUTOR_GRAPH);
-  mistake_devices();
+  mistake_devices(BATON_EXECUTOR_STREAM);
+  mistake_devices(BATON_EXECUTOR_GRAPH);
   check_edges();
   run_instances_in_threads();
   share_one_program();

@@ -219,6 +219,9 @@ static void convert_tensors(void) {
   tensor = good;
   tensor.ndim = -1;
   REFUSES(15, BATON_TENSOR(&tensor), "has -1 dimensions");
+  // Extents behind the given ones are not read.
+  tensor.ndim = 65;
+  REFUSES(15, BATON_TENSOR(&tensor), "has 65 dimensions; 0 to 64 are possible");
   tensor = good;
   tensor.data = NULL;
   REFUSES(15, BATON_TENSOR(&tensor), "has 6 elements and a null address");

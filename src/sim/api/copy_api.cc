@@ -171,9 +171,10 @@ CUresult submit_pitched(const PitchedCopy& pitched, CUstream handle, Waiting wai
   const CopyWork work = copy_work(pitched, &pageable_source, &pageable_target);
   Copy copy{work.target, work.source, work.bytes, {}, work.rows, work.slices};
   const bool flat = work.rows == 1 && work.slices == 1;
+  const bool stages = pageable_source && flat && waiting == Waiting::kAsNeeded;
+  if (stages && stream->context->queue().executes_unasked()) StagedBytes::await_room(work.bytes);
   const bool staged =
-      pageable_source && flat && waiting == Waiting::kAsNeeded &&
-      copy.staged.take(reinterpret_cast<const void*>(work.source.address), work.bytes);
+      stages && copy.staged.take(reinterpret_cast<const void*>(work.source.address), work.bytes);
   const bool must_wait =
       waiting == Waiting::kAlways || pageable_target || (pageable_source && !staged);
   const CommandPtr command = stream->context->submit(*stream, std::move(copy));

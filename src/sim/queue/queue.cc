@@ -88,6 +88,11 @@ bool DeviceQueue::poll(Lock& lock, CommandPtr command) {
   return true;
 }
 
+bool DeviceQueue::executes_unasked() const {
+  const Lock lock(Scheduler::instance().mutex);
+  return scheduler_.is_serial();
+}
+
 NotesPtr DeviceQueue::begin_session(const driver::Simulator::Options& options) {
   Lock lock(Scheduler::instance().mutex);
   NotesPtr notes = sessions_.begin(options);

@@ -74,6 +74,8 @@ class DeviceQueue {
   static bool poll(Lock& lock, CommandPtr command);
   // Blocks until everything submitted before the call is done.
   void drain();
+  // Whether the device executes what is submitted also while nobody waits or asks.
+  bool executes_unasked() const;
 
   // Whose work it is that is submitted, and what is noted of it.
   Sessions& sessions() { return sessions_; }

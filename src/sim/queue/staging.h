@@ -8,26 +8,37 @@
 namespace baton::sim {
 
 // Bytes of pageable host memory that were taken when a copy was submitted. The process holds at
-// most kMaxStaged of them. Thread-safe between objects.
+// most kMaxStaged of them, and keeps the memory of at most kMaxSpare for later ones: the allocator
+// would return it to the system, and new memory takes longer to touch than bytes to copy.
+// Thread-safe between objects.
 class StagedBytes {
  public:
   static constexpr std::uint64_t kMaxStaged = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kMaxSpare = std::uint64_t{1} << 20;
 
   StagedBytes() = default;
   StagedBytes(StagedBytes&& other) noexcept
-      : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+      : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)) {}
   StagedBytes& operator=(StagedBytes&& other) noexcept;
   ~StagedBytes();
 
+  // Waits until the process holds few enough that later copies use their memory again, but not
+  // longer than a moment without the end of a copy: what they wait for may come after this one.
+  static void await_room(std::uint64_t size);
   // Copies the bytes; false, and nothing held, where the process already holds too many.
   bool take(const void* source, std::uint64_t size);
   // Null where nothing was taken.
-  const std::byte* data() const { return bytes_.get(); }
+  const std::byte* data() const { return block_.bytes.get(); }
+
+  struct Block {
+    std::unique_ptr<std::byte[]> bytes;
+    std::uint64_t capacity = 0;
+  };
 
  private:
   void release();
 
-  std::unique_ptr<std::byte[]> bytes_;
+  Block block_;
   std::uint64_t size_ = 0;
 };
 

@@ -50,6 +50,7 @@ std::uint64_t KernelHeap::allocate(std::uint64_t bytes, std::uint64_t alignment)
   block.size = bytes;
   block.backing = std::move(backing);
   block.backing->shadow().notes = memory_.watched;
+  block.has_marks = true;  // the host writes none of it
   block.name = "a block of the kernels' heap";
   memory_.live[base] = &block;
   used_ += counted(bytes);

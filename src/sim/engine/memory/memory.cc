@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "base/zero_bytes.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/kernel_heap.h"
 #include "sim/engine/memory/memory_impl.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kSmallPage = 64 * 1024;
 constexpr std::uint64_t kHeapLimit = 128 * 1024;  // larger allocations get mappings of their own
+constexpr std::uint64_t kPopulated = 64 * 1024;   // so many new bytes at once are populated
 constexpr std::uint64_t kHugePage = 2 * 1024 * 1024;
 constexpr std::uint64_t kNullPage = 4096;
 constexpr std::size_t kFreedRemembered = 16384;
@@ -123,6 +125,14 @@ DeviceMemory::Impl::Impl(int device, std::uint64_t capacity_bytes)
 
 DeviceMemory::Impl::~Impl() = default;
 
+std::uint8_t* DeviceMemory::Impl::Allocation::marks() {
+  std::uint8_t* const written = backing->written();
+  if (!std::exchange(has_marks, true) && written != nullptr) {
+    std::memset(written, 1, written_prefix);
+  }
+  return written;
+}
+
 bool DeviceMemory::Impl::is_in_heap(std::uint64_t address) const {
   return heap_of_kernels->has_address(address);
 }
@@ -165,7 +175,7 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::own_snap
     if (is_in_heap(base)) continue;
     made->regions.push_back(
         {base, allocation->size, allocation->backing->data(),
-         allocation->all_written ? nullptr : allocation->backing->written(),
+         allocation->all_written ? nullptr : allocation->marks(),
          watched || allocation->read_only ? &allocation->backing->shadow() : nullptr});
     made->backings.push_back(allocation->backing);
   }
@@ -176,7 +186,9 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::own_snap
 void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offset,
                                       std::uint64_t bytes) {
   if (allocation.all_written) return;
-  std::memset(allocation.backing->written() + offset, 1, bytes);
+  if (allocation.has_marks || offset > allocation.written_prefix) {
+    std::memset(allocation.marks() + offset, 1, bytes);
+  }
   if (offset <= allocation.written_prefix) {
     allocation.written_prefix = std::max(allocation.written_prefix, offset + bytes);
   }
@@ -437,9 +449,13 @@ bool DeviceMemory::write(std::uint64_t address, const void* source, std::uint64_
   std::unique_lock lock(impl_->mutex);
   const auto found = impl_->holding(address, bytes);
   if (found == impl_->allocations.end()) return false;
+  Impl::Allocation& allocation = found->second;
   const std::uint64_t offset = address - found->first;
-  if (bytes != 0) std::memcpy(found->second.backing->data() + offset, source, bytes);
-  impl_->mark_written(found->second, offset, bytes);
+  std::byte* const target = allocation.backing->data() + offset;
+  const bool is_new = offset == allocation.written_prefix && !allocation.all_written;
+  if (is_new && bytes >= kPopulated && allocation.size > kHeapLimit) populate(target, bytes);
+  if (bytes != 0) std::memcpy(target, source, bytes);
+  impl_->mark_written(allocation, offset, bytes);
   return true;
 }
 
@@ -471,12 +487,13 @@ bool DeviceMemory::copy(std::uint64_t target, std::uint64_t source, std::uint64_
   }
   if (to->second.all_written) {
     std::memset(to->second.backing->written(), 1, to->second.size);
+    to->second.has_marks = true;
     to->second.all_written = false;
     m.current = nullptr;
   }
+  std::uint8_t* const target_marks = to->second.marks();
   to->second.written_prefix = std::min(to->second.written_prefix, to_offset);
-  std::memmove(to->second.backing->written() + to_offset,
-               from->second.backing->written() + from_offset, bytes);
+  std::memmove(target_marks + to_offset, from->second.marks() + from_offset, bytes);
   return true;
 }
 
@@ -512,7 +529,9 @@ bool DeviceMemory::untouched(std::uint64_t address, std::uint64_t bytes) const {
   std::shared_lock lock(impl_->mutex);
   const auto found = impl_->holding(address, bytes);
   if (found == impl_->allocations.end() || found->second.all_written) return false;
-  const std::uint8_t* written = found->second.backing->written() + (address - found->first);
+  const std::uint64_t offset = address - found->first;
+  if (bytes != 0 && offset < found->second.written_prefix) return false;
+  const std::uint8_t* written = found->second.backing->written() + offset;
   return std::find(written, written + bytes, std::uint8_t{1}) == written + bytes;
 }
 

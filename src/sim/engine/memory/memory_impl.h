@@ -31,6 +31,7 @@ class Backing {
   Backing& operator=(const Backing&) = delete;
 
   std::byte* data() const { return data_; }
+  // The marks, which Allocation::marks() completes.
   std::uint8_t* written() const { return written_; }
   Shadow& shadow() { return shadow_; }
 
@@ -60,7 +61,13 @@ struct DeviceMemory::Impl {
     bool all_written = false;
     bool read_only = false;            // for kernels
     std::uint64_t written_prefix = 0;  // bytes from the start that were written without a gap
+    // Whether the backing's marks have the prefix too. Most allocations are uploaded from the start
+    // to the end before a kernel sees them: their marks stay untouched.
+    bool has_marks = false;
     std::string name;
+
+    // The marks of all that was written.
+    std::uint8_t* marks();
   };
 
   // All live allocations but those of kernels at one moment, for the engine: lookups take no lock,

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -121,6 +122,55 @@ TEST(DeviceMemory, KnowsWhatWasWritten) {
   ASSERT_NE(region(a).written, nullptr);
   EXPECT_EQ(region(a).written[15], 0);
   EXPECT_EQ(region(a).written[16], 1);
+}
+
+// Marks are made when someone reads them. What the order of writes, copies and snapshots is does
+// not matter.
+TEST(DeviceMemory, MarksWhatWasWrittenInAnyOrder) {
+  constexpr std::uint64_t kBytes = 96;
+  const std::vector<std::byte> source(kBytes);
+  const auto marks = [](DeviceMemory& memory, std::uint64_t address) {
+    const Region region = *memory.impl().snapshot()->find(address);
+    std::string text(kBytes, '1');
+    for (std::uint64_t i = 0; i < kBytes && region.written != nullptr; ++i) {
+      text[i] = region.written[i] != 0 ? '1' : '.';
+    }
+    return text;
+  };
+  // Bits of `order` say where a snapshot is taken in between.
+  for (unsigned order = 0; order < 32; ++order) {
+    DeviceMemory memory(0, kMiB);
+    const std::uint64_t a = memory.allocate(kBytes), b = memory.allocate(kBytes);
+    std::string of_a(kBytes, '.'), of_b(kBytes, '.');
+    auto step = [&, at = 0u]() mutable {
+      if ((order >> at++ & 1) == 0) return;
+      EXPECT_EQ(marks(memory, a), of_a) << order;
+      EXPECT_EQ(marks(memory, b), of_b) << order;
+    };
+    const auto write = [&](std::uint64_t offset, std::uint64_t bytes) {
+      EXPECT_TRUE(memory.write(a + offset, source.data(), bytes));
+      of_a.replace(offset, bytes, bytes, '1');
+      step();
+    };
+    write(0, 20);
+    EXPECT_FALSE(memory.untouched(a + 19, 8));
+    EXPECT_TRUE(memory.untouched(a + 20, 8));
+    write(20, 10);
+    write(50, 6);
+    EXPECT_TRUE(memory.write(b, source.data(), 64));
+    of_b.replace(0, 64, 64, '1');
+    EXPECT_TRUE(memory.copy(b + 8, a + 24, 32));  // of which 6 and 6 bytes are written
+    of_b.replace(8, 32, of_a.substr(24, 32));
+    step();
+    EXPECT_TRUE(memory.untouched(b + 14, 20));
+    EXPECT_FALSE(memory.untouched(b + 14, 21));
+    EXPECT_TRUE(memory.write(b, source.data(), kBytes));
+    EXPECT_TRUE(memory.copy(b + 90, a + 90, 2));
+    of_b.assign(90, '1').append("..1111");
+    step();
+    EXPECT_EQ(marks(memory, a), of_a) << order;
+    EXPECT_EQ(marks(memory, b), of_b) << order;
+  }
 }
 
 TEST(DeviceMemory, MemoryOfTheHostCountsAsWritten) {

@@ -11,9 +11,13 @@
 namespace baton::sim {
 namespace {
 
-// A warp that arrived counts whole: lanes that do not exist or have exited cannot come.
+bool in_use(const BlockState& block, std::uint32_t id) {
+  return (block.barriers_in_use >> id & 1) != 0;
+}
+
+// Of a barrier in use. A warp that arrived counts whole: lanes that do not exist or have exited
+// cannot come.
 bool complete(const BlockState& block, const Barrier& barrier) {
-  if (!barrier.in_use) return false;
   if (barrier.expected == 0) return barrier.arrived >= block.live_threads;
   std::uint32_t threads = 0;
   for (std::size_t w = 0; w < block.warps.size(); ++w) {
@@ -52,12 +56,13 @@ void release(BlockState& block, std::uint32_t id) {
       fragment.pending = nullptr;
     }
   }
-  barrier.in_use = false;
+  block.barriers_in_use &= ~(std::uint32_t{1} << id);
   if (block.watch != nullptr) block.watch->release(block.rank, id, released, barrier.expected == 0);
 }
 
-void begin_phase(BlockState& block, Barrier& barrier, std::uint32_t expected) {
-  barrier.in_use = true;
+void begin_phase(BlockState& block, std::uint32_t id, std::uint32_t expected) {
+  Barrier& barrier = block.barriers[id];
+  block.barriers_in_use |= std::uint32_t{1} << id;
   barrier.ordered = 0;
   barrier.expected = expected;
   barrier.arrived = 0;
@@ -115,7 +120,7 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
                              id, expected, kLanes));
   }
   Barrier& barrier = block.barriers[id];
-  if (!barrier.in_use) begin_phase(block, barrier, expected);
+  if (!in_use(block, id)) begin_phase(block, id, expected);
   check_agreement(x, i, barrier, id, expected);
   barrier.arrived += x->active;
   barrier.lanes[warp.index] |= x->mask;
@@ -143,7 +148,8 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
 void leave_barriers(Exec* x, std::uint32_t count) {
   BlockState& block = *x->block;
   block.live_threads -= count;
-  for (std::uint32_t id = 0; id < kBarriers; ++id) {
+  for (std::uint32_t left = block.barriers_in_use; left != 0; left &= left - 1) {
+    const auto id = static_cast<std::uint32_t>(std::countr_zero(left));
     if (complete(block, block.barriers[id])) release(block, id);
   }
 }

@@ -200,7 +200,7 @@ void begin_block(const GridState& grid, const Extent3& index, BlockState* block)
   const std::uint32_t reserved = grid.kernel->reserved_shared / 4;
   std::fill_n(block->shared_written.rbegin(), reserved, 1);
   block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size()) - reserved;
-  for (Barrier& barrier : block->barriers) barrier.in_use = false;
+  block->barriers_in_use = 0;
   for (Warp& warp : block->warps) {
     const std::uint32_t rest = grid.threads - warp.index * kLanes;
     begin_warp(&warp, *grid.kernel->entry,

@@ -9,10 +9,6 @@
 namespace baton::sim {
 namespace {
 
-std::uint32_t count_of(std::uint32_t lanes) {
-  return static_cast<std::uint32_t>(std::popcount(lanes));
-}
-
 // Lanes of the warp that arrived in the phase that is not over yet.
 std::uint32_t arrived_now(const Warp& warp, const ClusterBarrier& barrier) {
   const std::uint32_t odd = barrier.phase % 2 != 0 ? kAllLanes : 0;
@@ -64,7 +60,7 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
   cluster.barrier.arriving_ordered |= warp.ordered.sources_of(x->mask);
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;
-  cluster.barrier.arrived += count_of(x->mask);
+  cluster.barrier.arrived += count_lanes(x->mask);
   complete_if_all_came(x, cluster);
   return i + 1;
 }
@@ -98,8 +94,10 @@ void leave_cluster_barrier(Exec* x, std::uint32_t gone) {
   Warp& warp = *x->warp;
   ClusterState& cluster = *x->block->cluster;
   ClusterBarrier& barrier = cluster.barrier;
-  barrier.live_threads -= count_of(gone);
-  barrier.arrived -= count_of(arrived_now(warp, barrier) & gone);
+  barrier.live_threads -= count_lanes(gone);
+  if (const std::uint32_t left = arrived_now(warp, barrier) & gone; left != 0) {
+    barrier.arrived -= count_lanes(left);
+  }
   warp.cluster_arrived &= ~gone;
   complete_if_all_came(x, cluster);
 }

@@ -112,9 +112,8 @@ struct Warp {
 };
 
 struct Barrier {
-  std::uint32_t expected = 0;  // threads; 0: all of the block
-  std::uint32_t arrived = 0;   // threads
-  bool in_use = false;
+  std::uint32_t expected = 0;         // threads; 0: all of the block
+  std::uint32_t arrived = 0;          // threads
   OrderedLanes::Sources ordered = 0;  // what some thread that arrived comes after
   std::uint32_t count = 0;            // bar.red.popc
   bool all = true;
@@ -156,6 +155,7 @@ struct BlockState {
   SharedWatch* watch = nullptr;              // the cluster's
   std::uint32_t shared_unwritten = 0;
   std::array<Barrier, kBarriers> barriers;
+  std::uint32_t barriers_in_use = 0;  // a bit for each: a phase of it goes on
   std::uint32_t live_threads = 0;
   std::uint32_t live_warps = 0;
   std::uint32_t cursor = 0;  // the warp whose turn it is

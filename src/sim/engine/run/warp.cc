@@ -64,7 +64,7 @@ void set_mask(Exec* x, std::uint32_t mask) {
   x->mask = mask;
   x->full = mask == kAllLanes;
   x->whole = mask == x->warp->live;
-  x->active = static_cast<std::uint32_t>(std::popcount(mask));
+  x->active = count_lanes(mask);
   if (x->full) return;
   for (int l = 0; l < kLanes; ++l) {
     x->lanes[l] = (mask & std::uint32_t{1} << l) != 0 ? kAllLanes : 0;
@@ -122,7 +122,7 @@ const Insn* exit_lanes(Exec* x) {
   warp.live &= ~gone;
   remove(warp, warp.current);
   if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x);
-  leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
+  leave_barriers(x, count_lanes(gone));
   leave_cluster_barrier(x, gone);
   note_sync(x, nullptr, recheck_waits(warp));
   return resume(x);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "sim/engine/run/exec.h"
@@ -13,6 +14,11 @@ namespace baton::sim {
 // those the one at the lowest instruction, runs first, and gives way at the points where paths meet
 // again; so lanes join without a stack that could hold them up. A fragment that only waits for
 // others (it spins) hands over to another one out of turn.
+
+// A count of bits is a call where the processor may lack the instruction: most warps are whole.
+inline std::uint32_t count_lanes(std::uint32_t mask) {
+  return mask == kAllLanes ? kLanes : static_cast<std::uint32_t>(std::popcount(mask));
+}
 
 // Sets the lanes that execute: mask, counts and the expanded masks.
 void set_mask(Exec* x, std::uint32_t mask);

@@ -1,0 +1,29 @@
+#include "base/zero_bytes.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+namespace baton {
+
+void populate(void* begin, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t kPage = 4096;
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE of Linux 5.14; headers may be older
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t first = (address + kPage - 1) / kPage * kPage;
+  const std::uintptr_t end = (address + bytes) / kPage * kPage;
+  if (first >= end) return;
+  // Where it fails, the pages come one by one, as they are touched.
+  ::madvise(reinterpret_cast<void*>(first), end - first, kPopulateWrite);
+}
+
+std::string zero_bytes(std::size_t size) {
+  constexpr std::size_t kMany = std::size_t{1} << 20;
+  std::string bytes;
+  bytes.reserve(size);
+  if (size >= kMany) populate(bytes.data(), size);
+  bytes.resize(size, '\0');
+  return bytes;
+}
+
+}  // namespace baton
