@@ -1,19 +1,30 @@
 #include "base/held_bytes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/overloaded.h"
+#include "base/xxh3.h"
 
 namespace baton {
 namespace {
 
-// Of the kind that `like` has.
-HeldBytes::Sum sum_of(std::string_view bytes, const HeldBytes::Sum& like) {
+// Of the kind that `like` has. `pieces` calls a function with one piece of the bytes after another.
+template <typename Pieces>
+HeldBytes::Sum sum_of(const Pieces& pieces, const HeldBytes::Sum& like) {
   return std::visit(Overloaded{
-                        [&](std::uint64_t) -> HeldBytes::Sum { return xxh3(bytes); },
-                        [&](const Sha256Digest&) -> HeldBytes::Sum { return sha256(bytes); },
+                        [&](std::uint64_t) -> HeldBytes::Sum {
+                          Xxh3 sum;
+                          pieces([&](std::string_view piece) { sum.update(piece); });
+                          return sum.value();
+                        },
+                        [&](const Sha256Digest&) -> HeldBytes::Sum {
+                          Sha256 sum;
+                          pieces([&](std::string_view piece) { sum.update(piece); });
+                          return sum.finish();
+                        },
                     },
                     like);
 }
@@ -28,11 +39,10 @@ std::string to_text(const HeldBytes::Sum& sum) {
 
 }  // namespace
 
-std::string_view HeldBytes::get() const {
-  if (keep_ == Keep::kMapped) file_->require_whole();
-  if (checked_.load(std::memory_order_acquire)) return checked_bytes_;
+void HeldBytes::check() const {
+  if (checked_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex_);
-  if (checked_.load(std::memory_order_relaxed)) return checked_bytes_;
+  if (checked_.load(std::memory_order_relaxed)) return;
   std::string_view bytes = bytes_;
   if (keep_ == Keep::kCopied) {
     if (auto copy = file_->copy(bytes_)) {
@@ -40,7 +50,11 @@ std::string_view HeldBytes::get() const {
       bytes = copy_;
     }
   }
-  const Sum found = sum_of(bytes, sum_);
+  const auto pieces = [&](const auto& each) {
+    if (keep_ == Keep::kCopied) return each(bytes);
+    file_->for_each_piece(bytes, each);
+  };
+  const Sum found = sum_of(pieces, sum_);
   if (found != sum_) {
     throw error(ErrorCode::kInvalidInput,
                 "{} is damaged: its checksum is {}, its bytes have {}; copy or build {} again",
@@ -48,7 +62,19 @@ std::string_view HeldBytes::get() const {
   }
   checked_bytes_ = bytes;
   checked_.store(true, std::memory_order_release);
-  return bytes;
+}
+
+std::string_view HeldBytes::get() const {
+  if (keep_ == Keep::kMapped) file_->require_whole();
+  check();
+  return checked_bytes_;
+}
+
+void HeldBytes::read(std::uint64_t offset, std::uint64_t bytes, char* target) const {
+  check();
+  const std::string_view part = checked_bytes_.substr(offset, bytes);
+  if (keep_ == Keep::kMapped) return file_->read(part, target);
+  std::ranges::copy(part, target);
 }
 
 }  // namespace baton

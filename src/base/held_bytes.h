@@ -18,8 +18,8 @@ namespace baton {
 class HeldBytes {
  public:
   // Where the bytes are, once they were asked for. A copy costs memory, and stays whatever happens
-  // to the file. Mapped bytes are those of the file: to read them when it became shorter ends the
-  // process.
+  // to the file. Mapped bytes are those of the file: `read` copies parts of them safely, but to use
+  // what `get` returns when the file became shorter ends the process.
   enum class Keep : std::uint8_t { kCopied, kMapped };
 
   // The checksum of the bytes: against accidents, or against malice too.
@@ -36,8 +36,14 @@ class HeldBytes {
   // The bytes, which live as long as this object. Throws kInvalidInput if the checksum is wrong, or
   // if the file shrank before they were copied or, for mapped bytes, before this call.
   std::string_view get() const;
+  // Copies a part of the bytes; both numbers lie in them. Throws kInvalidInput if the checksum of
+  // all bytes is wrong, or if the file shrank before they were copied.
+  void read(std::uint64_t offset, std::uint64_t bytes, char* target) const;
 
  private:
+  // Checks them, once.
+  void check() const;
+
   std::shared_ptr<const MappedFile> file_;
   std::string_view bytes_;
   Sum sum_;

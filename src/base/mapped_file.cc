@@ -5,12 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/error.h"
 
 namespace baton {
 namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 [[noreturn]] void fail_to_map(const std::string& name, int number) {
   const bool missing = number == ENOENT || number == ENOTDIR;
@@ -53,14 +56,16 @@ MappedFile::~MappedFile() {
   ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-std::optional<std::string> MappedFile::copy(std::string_view part) const {
-  if (descriptor_.number() < 0) return std::nullopt;
+void MappedFile::read(std::string_view part, char* target) const {
+  if (descriptor_.number() < 0) {
+    std::ranges::copy(part, target);
+    return;
+  }
   const auto offset = static_cast<std::size_t>(part.data() - bytes_.data());
-  std::string out(part.size(), '\0');
   std::size_t done = 0;
-  while (done < out.size()) {
+  while (done < part.size()) {
     const ssize_t count = uninterrupted([&] {
-      return ::pread(descriptor_.number(), out.data() + done, out.size() - done,
+      return ::pread(descriptor_.number(), target + done, part.size() - done,
                      static_cast<off_t>(offset + done));
     });
     if (count < 0) fail_to_map(name_, errno);
@@ -70,7 +75,24 @@ std::optional<std::string> MappedFile::copy(std::string_view part) const {
     }
     done += static_cast<std::size_t>(count);
   }
+}
+
+std::optional<std::string> MappedFile::copy(std::string_view part) const {
+  if (descriptor_.number() < 0) return std::nullopt;
+  std::string out(part.size(), '\0');
+  read(part, out.data());
   return out;
+}
+
+void MappedFile::for_each_piece(std::string_view part,
+                                const std::function<void(std::string_view)>& each) const {
+  if (descriptor_.number() < 0) return each(part);
+  std::string piece(std::min(part.size(), kPieceBytes), '\0');
+  for (; !part.empty(); part.remove_prefix(piece.size())) {
+    piece.resize(std::min(part.size(), piece.size()));
+    read(part.substr(0, piece.size()), piece.data());
+    each(piece);
+  }
 }
 
 std::optional<MappedFile::Identity> MappedFile::identity() const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,10 +29,15 @@ class MappedFile {
   const std::string& name() const { return name_; }
   std::string_view bytes() const { return bytes_; }
 
-  // A copy of a part of `bytes()`, read from the file itself: unlike the mapped bytes, it cannot
-  // end the process if the file becomes shorter. Nothing for bytes in memory. Throws kInvalidInput
-  // if the file became shorter.
+  // Copies a part of `bytes()` by reading the file itself: unlike the mapped bytes, that cannot end
+  // the process if the file becomes shorter. Throws kInvalidInput if the file became shorter.
+  void read(std::string_view part, char* target) const;
+  // The same as a text. Nothing for bytes in memory.
   std::optional<std::string> copy(std::string_view part) const;
+  // Calls `each` with the bytes of one piece of the part after another, read as above. The pieces
+  // are small enough for a processor's cache.
+  void for_each_piece(std::string_view part,
+                      const std::function<void(std::string_view)>& each) const;
 
   // Identifies this state of the file on this machine, as far as the system knows: by the file's
   // place, its size and the time of its last change. Nothing for bytes in memory.

@@ -67,6 +67,37 @@ TEST(HeldBytes, AreCheckedBeforeTheirFirstUse) {
   EXPECT_THAT(refusal_of([&] { damaged.get(); }), HasSubstr("part is damaged"));
 }
 
+// Larger than a piece, so that checksums are made of several.
+TEST(HeldBytes, ReadMappedPartsFromTheFile) {
+  const TemporaryDirectory folder;
+  const auto path = folder.path() / "bytes";
+  std::string bytes(700'000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 / 3);
+  write_file_atomically(path, bytes);
+  const auto file = MappedFile::open(path);
+  const std::string_view part = file->bytes().substr(5);
+  const auto held = [&](const HeldBytes::Sum& sum, HeldBytes::Keep keep) {
+    return HeldBytes(file, part, sum, "part", keep);
+  };
+  char read[8] = {};
+  const std::string want = bytes.substr(600'005, sizeof(read));
+  for (const auto keep : {HeldBytes::Keep::kCopied, HeldBytes::Keep::kMapped}) {
+    for (const HeldBytes::Sum& sum : {HeldBytes::Sum(xxh3(part)), HeldBytes::Sum(sha256(part))}) {
+      held(sum, keep).read(600'000, sizeof(read), read);
+      EXPECT_EQ(std::string_view(read, sizeof(read)), want);
+    }
+    EXPECT_THAT(refusal_of([&] { held(std::uint64_t{1}, keep).read(0, 1, read); }),
+                HasSubstr("part is damaged"));
+  }
+  const HeldBytes mapped = held(xxh3(part), HeldBytes::Keep::kMapped);
+  mapped.read(0, 1, read);
+  std::filesystem::resize_file(path, 600'000);
+  mapped.read(500'000, sizeof(read), read);
+  EXPECT_EQ(std::string_view(read, sizeof(read)), bytes.substr(500'005, sizeof(read)));
+  EXPECT_THAT(refusal_of([&] { mapped.read(600'000, sizeof(read), read); }),
+              HasSubstr("shrank from 700000 to 600000 bytes"));
+}
+
 TEST(HeldBytes, AreCheckedByTheirSha256WhereThatIsKnown) {
   const auto file = MappedFile::from_bytes("some bytes", "memory");
   const HeldBytes whole(file, file->bytes(), sha256("some bytes"), "part");

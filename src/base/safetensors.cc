@@ -194,7 +194,7 @@ void SafetensorsFile::read_at(std::uint64_t offset, std::uint64_t bytes, void* t
   auto* to = static_cast<char*>(target);
   if (held_ != nullptr) {
     // The header's ranges lie in the file.
-    std::memcpy(to, held_->get().data() + offset, bytes);
+    held_->read(offset, bytes, to);
     return;
   }
   while (bytes != 0) {

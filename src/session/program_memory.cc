@@ -37,6 +37,12 @@ std::shared_ptr<const SafetensorsModel> open_safetensors(const ProgramBuffer& bu
       });
 }
 
+std::string copy_of(const HeldBytes& held) {
+  std::string bytes(held.size(), '\0');
+  held.read(0, bytes.size(), bytes.data());
+  return bytes;
+}
+
 // Whether the buffer is downloaded after a run.
 bool is_result(const bind::BoundBuffer& buffer) {
   return !buffer.given && facts_of(buffer.definition->role).is_result;
@@ -152,7 +158,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
       }
       Array array = definition.contents == nullptr
                         ? read_npy(definition.file, definition.dtype)
-                        : parse_npy(definition.contents->get(), definition.dtype,
+                        : parse_npy(copy_of(*definition.contents), definition.dtype,
                                     definition.contents->name());
       array = bind::part_of(std::move(array), buffer, definition.file.string());
       next.contents.emplace(definition.name, std::move(array));
