@@ -271,10 +271,16 @@ role = "output"
                               "rank 0 has the executor of collectives = auto, rank 1 has the executor "
                               "of collectives = host")
 
+    def test_tune_on_several_ranks(self):
+        """The simulated GPU has no time to choose by, but all ranks come to the end together."""
+        for result in (self.run_ranks(self.program, command="tune")[0],
+                       self.baton("tune", self.program, "--devices", "sim,sim")):
+            self.check(result, 0)
+            self.assertIn("the program stays untuned", result.out)
+        self.check(self.baton("tune", self.program, "--devices", "sim,sim", "-o", "x.baton"), 2,
+                   "leave -o out")
+
     def test_commands_of_one_rank(self):
-        result = self.end(self.start(0, self.program, command="tune"))
-        self.assertEqual(result.status, 2, result)
-        self.assertIn("baton tune measures a program on one rank", result.err)
         self.expect_one_error(self.run_ranks(self.program, "--schedules", "serial,reverse"),
                               "--schedules compares runs of one rank, and this run has 2")
 
