@@ -192,6 +192,19 @@ class Commands(Case):
         grids = {event["name"]: event for event in events if event.get("cat") == "launch"}
         self.assertLess(grids["consume"]["ts"], grids["produce"]["ts"] + grids["produce"]["dur"])
 
+    @unittest.skipIf(ON_GPU, "the simulated GPU tells the address")
+    def test_advice_about_shared_memory(self):
+        """More of it helps an index that is too large, and none that is negative."""
+        source = ('extern "C" __global__ void k(int* y) {{ __shared__ int s[32]; int i = y[threadIdx.x] {} 40; '
+                  's[i] = 1; __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }}')
+        for sign, is_advised in (("+", True), ("-", False)):
+            with self.subTest(sign):
+                self.write("k.toml", program(buffer("y", "i32", [32], "inout", "zeros"),
+                                             kernel("k", text=source.format(sign)), launch("k", [1], [32], ["y"])))
+                result = self.baton("run", "k.toml")
+                self.check(result, 1, "of shared memory at", "where the block has 128 bytes")
+                self.assertEqual("shared = BYTES" in result.err, is_advised, result.err)
+
     def test_keep(self):
         self.check(self.baton("run", "add.toml", "--keep", "kept"), 0)
         self.assertEqual((self.folder / "kept/add.cu").read_text(), SOURCE)

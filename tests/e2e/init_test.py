@@ -285,8 +285,8 @@ class Init(Case):
         result = self.ok("init", "k.cubin", "-o", "image.toml")
         self.assertEqual(result.err.count("warning"), 1, result.err)
         self.assertIn("k.cubin holds machine code and no PTX", result.err)
-        self.assertEqual([step["launch"] for step in tomllib.loads((self.folder / "image.toml").read_text())["steps"]],
-                         ["saxpy", "outer"])
+        steps = tomllib.loads((self.folder / "image.toml").read_text())["steps"]
+        self.assertEqual({step["launch"] for step in steps}, {"saxpy", "outer"})
 
     def test_a_required_block(self):
         program, _ = self.draft(source="__global__ void __launch_bounds__(64) k(int* p, int n) {"
