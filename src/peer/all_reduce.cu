@@ -97,15 +97,13 @@ template <class T, class Meanwhile>
 __device__ Pack<T> exchange(const Block& block, unsigned epoch, const Pack<T>& own, int op,
                             bool is_of_all, int reducer, const Meanwhile& meanwhile) {
   const Packets packets(own.bits, epoch);
+  block.for_others([&](int other) {
+    if (is_of_all || other == reducer) packets.send(block.slot(other, epoch, block.rank));
+  });
+  meanwhile();
   if (!is_of_all && reducer != block.rank) {
-    packets.send(block.slot(reducer, epoch, block.rank));
-    meanwhile();
     return {receive(block.result(block.rank, reducer), epoch, block.stop)};
   }
-  if (is_of_all) {
-    block.for_others([&](int other) { packets.send(block.slot(other, epoch, block.rank)); });
-  }
-  meanwhile();
   const Pack<T> pack = reduce(block, epoch, own, op);
   if (!is_of_all) {
     const Packets results(pack.bits, epoch);
