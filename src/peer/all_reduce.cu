@@ -67,7 +67,7 @@ __device__ void combine(int op, Value<T> (&all)[kEach<T>], const Pack<T>& more) 
 // What the ranks gave for the same elements, reduced: the own ones, and those that others send. In
 // the order of the ranks, so that all of them get the same bits.
 template <class T>
-__device__ Pack<T> reduce(const Block& block, unsigned epoch, const Pack<T>& own, int op) {
+__device__ Pack<T> reduce(Block& block, unsigned epoch, const Pack<T>& own, int op) {
   Value<T> all[kEach<T>];
 #pragma unroll 1
   for (int each = 0; each < block.count; ++each) {
@@ -94,7 +94,7 @@ __device__ Pack<T> reduce(const Block& block, unsigned epoch, const Pack<T>& own
 // warp's packs have one rank that reduces them: the others send them there, and get the result.
 // `meanwhile()` is executed once the own packs are sent.
 template <class T, class Meanwhile>
-__device__ Pack<T> exchange(const Block& block, unsigned epoch, const Pack<T>& own, int op,
+__device__ Pack<T> exchange(Block& block, unsigned epoch, const Pack<T>& own, int op,
                             bool is_of_all, int reducer, const Meanwhile& meanwhile) {
   const Packets packets(own.bits, epoch);
   block.for_others([&](int other) {
@@ -161,7 +161,7 @@ struct Task {
 };
 
 template <bool kEven, class T>
-__device__ void all_reduce(const Block& block, const Task<T>& task, Rounds rounds) {
+__device__ void all_reduce(Block& block, const Task<T>& task, Rounds rounds) {
   FinisherOf<T, kEven> finisher(task.epilogue, task.to);
   const unsigned warp = threadIdx.x / kLanes, count = static_cast<unsigned>(block.count);
   wait_for_earlier_launches();
@@ -193,7 +193,7 @@ __device__ void all_reduce(const Ranks& ranks, int rank, int count, const T* fro
                            unsigned long long elements, unsigned long long of_block,
                            unsigned of_round, int op, int shots, const unsigned* stop,
                            const Epilogue& epilogue) {
-  const Block block(ranks, rank, count, stop);
+  Block block(ranks, rank, count, stop);
   const Task<T> task{from, to, op, shots, epilogue};
   Rounds rounds(elements, of_block, of_round);
   compute_now(rounds.first);
@@ -236,7 +236,7 @@ __device__ void finish(T* results, unsigned long long elements, unsigned long lo
 
 // `of_block`: elements that a block takes at once, whole rows; `of_round`: those of one round, at
 // most kRoundBytes: a row, or a part of one, of kRoundBytes unless it is the last; without rows, any,
-// in whole packs unless that is `of_block`; `stop`: see Block.
+// in whole packs unless that is `of_block`; `stop`: see Stop.
 #define BATON_ALL_REDUCE(name, T)                                                                  \
   extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_all_reduce_##name(     \
       const __grid_constant__ baton::peer::Ranks ranks, int rank, int count, const T* from, T* to, \

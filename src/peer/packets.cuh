@@ -76,8 +76,24 @@ class Packets {
 // on, round after round.
 constexpr unsigned kPollsOfStop = 4096;
 
-// Waits for a warp's packs. By all lanes, each with its place in a slot. Returns anything once `*stop` is not zero.
-__device__ inline Vector receive(const Bytes* from, unsigned epoch, const unsigned* stop) {
+// Whether the run has failed, so that nothing is worth a wait.
+struct Stop {
+  const unsigned* word;  // of the host: not zero once the run has failed
+  bool is_seen = false;  // what a warp saw last
+
+  // By all lanes. Looks at the word only now and then.
+  __device__ bool is_set(unsigned polls) {
+    if (is_seen || polls % kPollsOfStop != 0) return is_seen;
+    unsigned stopped = 0;
+    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(stopped) : "l"(word) : "memory");
+    is_seen = __any_sync(~0u, stopped != 0) != 0;
+    return is_seen;
+  }
+};
+
+// Waits for a warp's packs. By all lanes, each with its place in a slot. Returns anything where the
+// run has failed.
+__device__ inline Vector receive(const Bytes* from, unsigned epoch, Stop& stop) {
   Vector bits;
   unsigned more[3];
 #pragma unroll 1
@@ -87,10 +103,7 @@ __device__ inline Vector receive(const Bytes* from, unsigned epoch, const unsign
       has_all &= load_packet(from + kToSecond, epoch, more[0], more[1], more[2]);
     }
     if (__all_sync(~0u, has_all)) break;
-    if (polls % kPollsOfStop != 0) continue;
-    unsigned stopped = 0;
-    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(stopped) : "l"(stop) : "memory");
-    if (__any_sync(~0u, stopped != 0)) break;
+    if (stop.is_set(polls)) break;
   }
   const unsigned sender = lane() / 3;
   const unsigned a = __shfl_sync(~0u, more[0], sender), b = __shfl_sync(~0u, more[1], sender),

@@ -11,7 +11,7 @@
 // after a barrier behind its reads of epoch e. Results of two shots need but one slot: a rank writes
 // those of epoch e + 1 after it received a first packet of epoch e + 1. Each of these stores depends
 // on the load that it comes after, and no fence is needed: a packet has its epoch and its data in
-// one access.
+// one access. Only the stores that clear slots need one, as below.
 //
 // Why no old packet is taken for a new one. Epochs are numbers of 32 bits, which start again. Then a
 // packet of the same number could lie where no packet has been sent since. So a block clears what it
@@ -58,14 +58,14 @@ struct Block {
   const Ranks& ranks;
   int rank;
   int count;             // of ranks
-  const unsigned* stop;  // of the host: not zero once the run has failed
+  Stop stop;
   unsigned place;        // of the lane's packets in the slots of one kind and writer
 
   __device__ Block(const Ranks& ranks_, int rank_, int count_, const unsigned* stop_)
       : ranks(ranks_),
         rank(rank_),
         count(count_),
-        stop(stop_),
+        stop{stop_},
         place(kSlotsOffset + blockIdx.x * kSlotBytes + place_of_lane()) {
     compute_now(place);
   }
@@ -94,6 +94,8 @@ struct Block {
       clear(slots(rank, epoch & 1, other));
       if (epoch == ~0u) clear(slots(rank, 2, other));
     });
+    // Another thread's next packet lets the other rank write here again.
+    __threadfence_system();
   }
 
  private:

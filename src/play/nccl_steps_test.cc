@@ -201,7 +201,7 @@ TEST(NcclEpilogue, FollowsTheReduction) {
     }
     Collectives collectives(device, world);
     collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})}, nullptr,
-                       "");
+                       false, true, "");
     collectives.take_epilogues(std::make_shared<peer::EpilogueKernels>(device));
     bind::PlannedCollective planned;
     planned.epilogue.add = bind::PlannedEpilogue::Place{1, {}};

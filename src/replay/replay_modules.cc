@@ -19,10 +19,9 @@ bool follows_contents(const record::KernelOfRecord& kernel) {
 }
 
 std::vector<record::ParamNote> params_of(const driver::Driver& driver, CUkernel kernel) {
-  const auto function = reinterpret_cast<CUfunction>(kernel);
   std::vector<record::ParamNote> params;
   std::size_t offset = 0, size = 0;
-  while (driver.cuFuncGetParamInfo(function, params.size(), &offset, &size) == CUDA_SUCCESS) {
+  while (driver.cuKernelGetParamInfo(kernel, params.size(), &offset, &size) == CUDA_SUCCESS) {
     params.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
   }
   return params;

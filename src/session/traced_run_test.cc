@@ -84,7 +84,8 @@ void expect_ordered(const RunReport& report) {
   }
   for (const char* category : {"wait", "trigger"}) {
     for (const Json& event : events_of(report, category)) {
-      if (!event.at("args").contains("sm")) continue;  // of a launch
+      // Arrows have no arguments, and those of launches no multiprocessor.
+      if (!event.contains("args") || !event.at("args").contains("sm")) continue;
       const double begin = begin_of(event);
       const double end = event.contains("dur") ? end_of(event) : begin;
       const auto& bars = blocks[event.at("tid")];
@@ -357,7 +358,7 @@ TEST_F(TracedRunTest, ClocksOfAGpuAreAligned) {
   }
   std::map<int, std::vector<double>> by_cluster;
   for (const Json& event : events_of(report, "trigger")) {
-    if (!event.at("args").contains("sm")) continue;  // of a launch
+    if (!event.contains("args") || !event.at("args").contains("sm")) continue;  // of a launch
     for (const auto& [block, bar] : tracks[event.at("tid")]) {
       if (begin_of(bar) > begin_of(event) || end_of(bar) < begin_of(event)) continue;
       by_cluster[block / 2].push_back(begin_of(event));
