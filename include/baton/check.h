@@ -81,7 +81,7 @@ struct EdgeEnd {
 };
 
 // An edge with a kernel between peers at one end, or at both. Launches and such kernels are judged
-// by the same rules. A report has these where CollectiveExecutor::kPeer was asked for.
+// by the same rules. A report has these where kernels between peers execute a step.
 struct CollectiveEdgeReport {
   EdgeEnd from, to;
   EdgeVerdict verdict = EdgeVerdict::kUnknown;

@@ -121,8 +121,9 @@ BATON_API TuneReport tune(const Bundle& bundle, const Device& device,
                           const TuneOptions& options = {});
 
 // The record that holds for a program on a device with these values; nothing where there is none,
-// BATON_TUNE=off is set, or `options` choose edges or rewrites themselves. A record of another
-// driver or of other images is logged and ignored. Throws kInvalidInput for another value of
+// BATON_TUNE=off is set, or `options` choose edges or rewrites themselves, or `bindings` choose what
+// executes collectives and the record does too. A record of another driver or of other images is
+// logged and ignored. Throws kInvalidInput for another value of
 // BATON_TUNE. Thread-safe.
 BATON_API std::optional<TuneRecord> find_tuned(const Program& program, const Device& device,
                                                const Bindings& bindings = {},

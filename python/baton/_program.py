@@ -90,14 +90,14 @@ class Program:
         return self._loaded[key]
 
     def _find_tuned(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
-                    symbols: Mapping[str, int]) -> tuple[str, str] | None:
+                    symbols: Mapping[str, int], collectives: str) -> tuple[str, str] | None:
         """The record that holds for these sizes. A size that a later call decides has none."""
         later = {word for buffer in self.buffers.values() for extent in buffer.shape
                  for word in _words(extent) if word in self.symbols}
         if later - set(symbols):
             return None
         return self._program.find_tuned(_open(device), pdl=pdl, rewrite=rewrite, cache=cache,
-                                        symbols=dict(symbols))
+                                        symbols=dict(symbols), collectives=collectives)
 
     def kernel(self, name: str, device: Device | str | None = None) -> Kernel:
         """A kernel of the program, by the program's name for it."""
@@ -125,8 +125,9 @@ class Program:
             symbol that a buffer's shape depends on must get its value here. BATON_TUNE=off
             leaves records out.
         collectives: what exchanges contents between the ranks of a program with a world: "nccl",
-            "peer", "host", or "auto", which is NCCL where all ranks have GPUs of their own and
-            find it.
+            "peer", "host", or "auto". "auto" is NCCL where all ranks have GPUs of their own and
+            find it, else kernels between peers on GPUs of one process, if they have all steps,
+            else the host. A record that chooses it for steps is used with "auto" alone.
         instrument: whether kernels are instrumented for `run(trace=True)`. A GPU has no timeline
             without; the simulated GPU has one of its own.
         symbols: values by name; keywords mean the same: bind(N=4096).
@@ -135,7 +136,8 @@ class Program:
         program. Raises CompileError, NotFoundError for an unknown symbol, LimitError.
         """
         given = {**(symbols or {}), **values}
-        found = self._find_tuned(device, pdl, rewrite, cache, given) if tuned else None
+        found = (self._find_tuned(device, pdl, rewrite, cache, given, collectives) if tuned
+                 else None)
         # A record was measured with one executor, and says nothing of the other.
         record, measured = found if found and executor in (None, found[1]) else (None, executor)
         loaded = self._load(device, pdl, rewrite, cache, record, instrument)

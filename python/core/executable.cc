@@ -54,21 +54,6 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
       Subject::kArguments);
 }
 
-CollectiveExecutor collectives_argument(std::string_view given) {
-  static constexpr std::pair<std::string_view, CollectiveExecutor> kExecutors[] = {
-      {"auto", CollectiveExecutor::kAuto},
-      {"nccl", CollectiveExecutor::kNccl},
-      {"peer", CollectiveExecutor::kPeer},
-      {"host", CollectiveExecutor::kHost}};
-  std::vector<std::string_view> names;
-  for (const auto& [name, executor] : kExecutors) {
-    if (name == given) return executor;
-    names.push_back(name);
-  }
-  throw error(ErrorCode::kInvalidInput, "the executor of collectives is \"{}\"{}", printable(given),
-              suggestion(given, names));
-}
-
 PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* names) {
   return guarded(
@@ -321,6 +306,21 @@ PyGetSetDef properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
+
+CollectiveExecutor collectives_argument(std::string_view given) {
+  static constexpr std::pair<std::string_view, CollectiveExecutor> kExecutors[] = {
+      {"auto", CollectiveExecutor::kAuto},
+      {"nccl", CollectiveExecutor::kNccl},
+      {"peer", CollectiveExecutor::kPeer},
+      {"host", CollectiveExecutor::kHost}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, executor] : kExecutors) {
+    if (name == given) return executor;
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "the executor of collectives is \"{}\"{}", printable(given),
+              suggestion(given, names));
+}
 
 Ref make_executable(const LoadedProgram& loaded, std::string_view executor) {
   static constexpr std::pair<std::string_view, ExecutorKind> kExecutors[] = {

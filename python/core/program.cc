@@ -154,20 +154,21 @@ PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   });
 }
 
-// find_tuned(device, pdl, rewrite, cache, symbols): (record, executor) of an accepted record that
+// find_tuned(device, pdl, rewrite, cache, symbols, collectives): (record, executor) of an accepted record that
 // holds for these values, as texts; else None.
 PyObject* program_find_tuned(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* names) {
   return guarded([&]() -> Ref {
-    static constexpr std::array<const char*, 5> kNames = {"device", "pdl", "rewrite", "cache",
-                                                          "symbols"};
+    static constexpr std::array<const char*, 6> kNames = {"device", "pdl",     "rewrite",
+                                                          "cache",  "symbols", "collectives"};
     const Given given("find_tuned", kNames, 1, 0, args, nargs, names);
     const Device device = device_argument(given.set(0));
     const LoadOptions options = load_options(given);
     const ProgramValue& value = value_of<ProgramValue>(self);
     GivenBindings bindings(value.program(), device);
     bindings.symbols(given.set(4));
-    const Bindings taken = bindings.take();
+    Bindings taken = bindings.take();
+    if (given.set(5) != nullptr) taken.collectives = collectives_argument(text_of(given[5]));
     std::optional<TuneRecord> record;
     {
       const WithoutGil released;

@@ -166,8 +166,8 @@ void show_collectives(const RunReport& report, Output& output) {
                                          : "by kernels between peers");
   show_peers();
   if (by.host_steps.empty()) return;
-  output.line("             by the host, since {}: {}",
-              is_nccl ? "NCCL does not reduce their dtype" : "these kernels lack them",
+  output.line("             by the host, since {} or they name it: {}",
+              is_nccl ? "NCCL lacks them" : "these kernels lack them",
               fmt::join(by.host_steps, ", "));
 }
 

@@ -43,7 +43,7 @@ const overlap::Footprint& footprint_of(DType dtype) {
   return *footprint;
 }
 
-// Everything that any rank's slots, flags and epochs are.
+// Everything that any rank's slots and epochs are.
 GivenArgument ranks_argument(overlap::MemoryId shared) {
   GivenArgument ranks;
   ranks.kind = GivenArgument::Kind::kStruct;

@@ -27,7 +27,7 @@ struct MemoryPlace {
 };
 
 // `place`: of a buffer. `shared`: the memory of all ranks that they write for each other: slots,
-// flags and the word that stops a kernel.
+// epochs and the word that stops a kernel.
 PeerLaunch peer_launch(const bind::PlannedCollective& step,
                        const bind::PlannedCollective::Values& values,
                        const std::function<MemoryPlace(std::uint32_t buffer)>& place,

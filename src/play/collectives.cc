@@ -144,6 +144,14 @@ Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::
   return all.back();
 }
 
+// What to do that the host does not exchange the step.
+std::string Collectives::way_around_host(const bind::PlannedCollective& step) const {
+  if (step.by == CollectiveExecutor::kHost) return ", or leave out by = \"host\"";
+  const bool wants_nccl = step.by ? *step.by == CollectiveExecutor::kNccl : nccl_by_default_;
+  if (wants_nccl) return ": NCCL lacks this step";
+  return ", or let NCCL exchange it: here " + why_host_;
+}
+
 std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,
                                                                 const bind::TapeCollective& step) {
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
@@ -154,8 +162,7 @@ std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::Plan
         "{} is exchanged by host functions, which a GPU's driver executes one after "
         "another for all ranks of a process; start a process for each rank, by mpirun "
         "-n {}{}",
-        at.label, world_.ranks(),
-        by_nccl() ? ": NCCL lacks this step" : ", or let NCCL exchange it: here " + why_host_);
+        at.label, world_.ranks(), way_around_host(*step.planned));
   }
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
@@ -227,7 +234,7 @@ void Collectives::exchange(const bind::PlannedStep& at, const bind::TapeCollecti
     throw error(ErrorCode::kUnsupported,
                 "{} is exchanged by {}, which a capture of the caller cannot take; enqueue the "
                 "program outside of the capture",
-                at.label, by_nccl() ? "NCCL" : "the host");
+                at.label, takes_nccl(step) ? "NCCL" : "the host");
   }
   if (takes_nccl(step)) {
     return nccl_->add({.stream = &stream}, step, buffers);

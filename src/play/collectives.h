@@ -46,7 +46,6 @@ class Collectives {
     epilogues_ = std::move(kernels);
   }
   bool has_epilogues() const { return epilogues_ != nullptr; }
-  bool by_peers() const { return peer_ != nullptr; }
   // The ranks whose all-reduces are launches for the steps around them; 0: there are none. Ranks
   // that share a device have none: what starts early behind the kernel of one rank could take the
   // room that the kernel of another rank needs, for which the first one waits.
@@ -108,6 +107,7 @@ class Collectives {
                 const bind::BufferTable& buffers, const Stream& stream);
   void add_exchange(TapeGraph& graph, const bind::PlannedStep& at, const bind::TapeCollective& step,
                     const bind::BufferTable& buffers);
+  std::string way_around_host(const bind::PlannedCollective& step) const;
   std::unique_ptr<Exchange> exchange_of(const bind::PlannedStep& at,
                                         const bind::TapeCollective& step);
   Staging staging_for(const bind::PlannedStep& at, std::uint64_t bytes);

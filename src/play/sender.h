@@ -103,7 +103,8 @@ class Sender {
     enqueue(move, target_.buffers, stream());
   }
   void send(const bind::RunStep& at, const bind::TapeCollective& collective) {
-    if (keeps_messages_) leave_part();
+    // No kernel of a collective runs on a part of the SMs.
+    if (keeps_messages_ || at.own_kernel) leave_part();
     if (target_.records != nullptr) [[unlikely]]
       note_step(*target_.records, at);
     target_.collectives.enqueue(at, collective, target_.buffers, stream());

@@ -34,21 +34,24 @@ void for_each_launch(Steps& steps, Visit&& visit) {
   }
 }
 
-// The same for each collective, in the order of their numbers.
+// The same for each collective, in the order of their numbers. `visit` is told whether an if or a
+// while executes it.
 template <typename Steps, typename Visit>
-void for_each_collective(Steps& steps, Visit&& visit) {
+void for_each_collective(Steps& steps, Visit&& visit, bool in_condition = false) {
   for (auto& step : steps) {
     std::visit(
         [&](auto& action) {
           using Action = std::remove_const_t<std::remove_reference_t<decltype(action)>>;
           if constexpr (std::is_same_v<Action, CollectiveStep>) {
-            visit(action);
+            visit(action, in_condition);
           } else if constexpr (std::is_same_v<Action, ParallelStep>) {
-            for (auto& branch : action.branches) for_each_collective(branch, visit);
+            for (auto& branch : action.branches) for_each_collective(branch, visit, in_condition);
           } else if constexpr (!std::is_same_v<Action, CopyStep> &&
                                !std::is_same_v<Action, FillStep> &&
                                !std::is_same_v<Action, LaunchStep>) {
-            for_each_collective(action.steps, visit);
+            const bool is_condition =
+                std::is_same_v<Action, IfStep> || std::is_same_v<Action, WhileStep>;
+            for_each_collective(action.steps, visit, in_condition || is_condition);
           }
         },
         step.action);

@@ -47,7 +47,7 @@ void make_full(ProgramDefinition& program, const std::vector<std::uint32_t>& lau
 
 void set_executor(ProgramDefinition& program, std::uint32_t number, CollectiveExecutor by) {
   std::uint32_t count = 0;
-  for_each_collective(program.steps, [&](CollectiveStep& step) {
+  for_each_collective(program.steps, [&](CollectiveStep& step, bool) {
     if (count++ == number && !step.by) step.by = by;
   });
   if (number < count) return;

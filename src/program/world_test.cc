@@ -228,6 +228,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadWorld{"root = \"ranks - 1\"", "root = -1", "25:36",
                  "root of the broadcast is -1, it must be at least 0"},
         BadWorld{", root = \"ranks - 1\"", "", "25:13", "lacks \"root\""},
+        BadWorld{"to = \"rank + 1\"", "to = \"rank + 1\", by = \"host\"", "26:1",
+                 "by is \"host\" for the send, and both sides of a message need the same executor"},
         BadWorld{"to = \"rank + 1\"", "to = -2", "27:29", "to of the send is -2"},
         BadWorld{"[[steps]]\nsend", "[[setup]]\nsend", "26:1", "send is a setup step"}));
 

@@ -99,15 +99,14 @@ std::vector<std::shared_ptr<nccl::NcclRank>> communicators(
   return all;
 }
 
-// By the number of the group, whether it is all ranks. Group 0 is the world.
-std::vector<bool> groups_of_all(const World& world, const LoadedProgramState& state,
-                                const std::vector<BoundSymbol>& symbols) {
-  std::vector<bool> is_of_all = {true};
+// By the number of the group, its ranks. Group 0 is the world.
+std::vector<std::uint32_t> ranks_of_groups(const World& world, const LoadedProgramState& state,
+                                           const std::vector<BoundSymbol>& symbols) {
+  std::vector<std::uint32_t> ranks = {world.ranks()};
   for (const WorldGroup& group : state.program.world()->groups) {
-    const std::uint32_t ranks = bind::bind_group(state.program, group.name, symbols).ranks;
-    is_of_all.push_back(ranks == world.ranks());
+    ranks.push_back(bind::bind_group(state.program, group.name, symbols).ranks);
   }
-  return is_of_all;
+  return ranks;
 }
 
 // Which of the executors the steps of a program name, and whether all of them may be left to peers.
@@ -116,19 +115,40 @@ struct Wishes {
   bool peers_have_all = true;  // of the steps that name none
 };
 
-// Peers take the all-reduces of all ranks.
-bool is_for_peers(const bind::PlannedCollective& step, const std::vector<bool>& is_of_all) {
+// Peers take the all-reduces of all ranks, which are those of group 0.
+bool is_for_peers(const bind::PlannedCollective& step, const std::vector<std::uint32_t>& ranks) {
   return step.kind == CollectiveKind::kAllReduce && peer::PeerRank::takes(step.dtype) &&
-         is_of_all[step.group];
+         ranks[step.group] == ranks[0];
 }
 
-Wishes wishes_of(const LoadedProgramState& state, const std::vector<bool>& is_of_all) {
+// A step that names peers is not given to another executor. In a group of one rank there is nothing
+// to exchange.
+void check_wish(const bind::PlannedStep& at, const bind::PlannedCollective& step,
+                const std::vector<std::uint32_t>& ranks) {
+  if (step.by != CollectiveExecutor::kPeer || ranks[step.group] == 1) return;
+  if (is_for_peers(step, ranks)) return;
+  const std::string lack =
+      peer::PeerRank::takes(step.dtype)
+          ? fmt::format("of all {} ranks, and the group {} has {}", ranks[0], step.group_name,
+                        ranks[step.group])
+          : fmt::format("of f32, f16, bf16, i32, u32, i64 and u64, and the dtype is {}",
+                        to_string(step.dtype));
+  throw error_at(at.source->where, ErrorCode::kUnsupported,
+                 "{}: kernels between peers execute an all_reduce {}; write by = \"nccl\" or "
+                 "\"host\", or leave it out",
+                 at.label, lack);
+}
+
+Wishes wishes_of(const LoadedProgramState& state, const std::vector<std::uint32_t>& ranks) {
   Wishes wishes;
-  each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
-    wishes.nccl |= step.by == CollectiveExecutor::kNccl;
-    wishes.peer |= step.by == CollectiveExecutor::kPeer;
-    wishes.peers_have_all &= step.by || is_for_peers(step, is_of_all);
-  });
+  each_collective(state.plan.steps,
+                  [&](const bind::PlannedStep& at, const bind::PlannedCollective& step) {
+                    check_wish(at, step, ranks);
+                    wishes.nccl |= step.by == CollectiveExecutor::kNccl;
+                    wishes.peer |=
+                        step.by == CollectiveExecutor::kPeer && is_for_peers(step, ranks);
+                    wishes.peers_have_all &= step.by || is_for_peers(step, ranks);
+                  });
   return wishes;
 }
 
@@ -168,11 +188,12 @@ bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
                             const std::vector<BoundSymbol>& symbols,
                             const bind::PeerChoice& peers) {
   if (!state.program.world()) return false;
-  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
+  const std::vector<std::uint32_t> ranks = ranks_of_groups(world, state, symbols);
   bool needs = false;
   each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
     const bool wants_peer = step.by ? *step.by == CollectiveExecutor::kPeer : peers.by_default;
-    needs |= !step.epilogue.is_none() && !(peers.ranks != 0 && wants_peer && is_of_all[step.group]);
+    needs |= !step.epilogue.is_none() && !(peers.ranks != 0 && wants_peer &&
+                                            ranks[step.group] == ranks[0]);
   });
   return needs;
 }
@@ -191,8 +212,8 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
                                     const std::vector<BoundSymbol>& symbols,
                                     CollectiveExecutor wanted) {
   using enum CollectiveExecutor;
-  const std::vector<bool> is_of_all = groups_of_all(world, state, symbols);
-  const Wishes wishes = wishes_of(state, is_of_all);
+  const std::vector<std::uint32_t> ranks = ranks_of_groups(world, state, symbols);
+  const Wishes wishes = wishes_of(state, ranks);
   CollectiveChoice choice;
   choice.why_host = wanted == kPeer ? "--collectives peer was asked for" : "it was asked for";
   const nccl::Nccl* nccl = nullptr;
@@ -212,7 +233,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   if (choice.by_peers || wishes.peer) choice.peer = peer::PeerRank::make(state.device, world);
 
   CollectivesReport& report = choice.report;
-  choice.by_nccl = nccl != nullptr && wanted != kHost;
+  choice.by_nccl = nccl != nullptr && (wanted == kAuto || wanted == kNccl);
   report.executor = choice.by_peers ? "peer" : choice.by_nccl ? "nccl" : "host";
   if (nccl != nullptr) {
     report.version = nccl::version_text(nccl->number);
@@ -223,7 +244,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
                                         const bind::PlannedCollective& collective) {
     const std::string label = fmt::format("{} ({})", step.label, to_string(collective.dtype));
     const bool wants_peer = collective.by ? collective.by == kPeer : choice.by_peers;
-    if (wants_peer && is_for_peers(collective, is_of_all)) {
+    if (wants_peer && is_for_peers(collective, ranks)) {
       if (!choice.by_peers) report.peer_steps.push_back(label);
       return;
     }

@@ -15,6 +15,7 @@
 namespace baton::session_test {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -273,6 +274,33 @@ TEST(PeerEdges, AStepNamesWhatExecutesIt) {
     EXPECT_THAT(other.report().collectives->host_steps, ElementsAre("all_reduce y by host (i32)"));
     EXPECT_TRUE(results_of(other) == results_of(executable));
   }));
+}
+
+// No other executor takes a step that names peers.
+TEST(PeerEdges, AStepThatPeersLackIsRefused) {
+  const auto refused = [](const std::string& groups, const std::string& dtype,
+                          const std::string& more) {
+    const std::string text = "[world]\nranks = 4\n" + groups +
+                             buffer("x", dtype, "[4]", "output", "ones") +
+                             reduce("\"x\", by = \"peer\"" + more);
+    const auto failures = on_ranks(
+        4, [&](const Device& device, const World& world) { ran(text, device, world); });
+    for (const auto& failure : failures) EXPECT_EQ(failure.value().code(), ErrorCode::kUnsupported);
+    return failures[0].value().message();
+  };
+  EXPECT_THAT(refused("", "f64", ""), HasSubstr("all_reduce x by peer: kernels between peers "
+                                                "execute an all_reduce of f32, f16, bf16, i32, "
+                                                "u32, i64 and u64, and the dtype is f64"));
+  EXPECT_THAT(refused("[world.groups]\na = 2\nb = 2\n", "f32", ", group = \"b\""),
+              HasSubstr("of all 4 ranks, and the group b has 2"));
+}
+
+// Kernels between peers have all SMs: what comes before them on a part is left.
+TEST(PeerEdges, ThePartOfTheLaunchBeforeIsLeft) {
+  const std::string text = whole(launch("late", "\"x\", \"y\"", "sms = 8\n") + reduce("\"y\"") +
+                                 launch("ahead", "\"w\", \"y\", \"z\"", "sms = 8\n"));
+  EXPECT_THAT(edges(text), Each(HasSubstr("full")));
+  expect_right(text);
 }
 
 // NCCL is for GPUs: a step that names it ends the run of all ranks with one error.

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "bind/binding.h"
+#include "peer/peer_rank.h"
 #include "program/bound_expression.h"
 #include "program/step_launches.h"
 
@@ -53,17 +55,71 @@ TuneVariant with_rewrite(TuneVariant variant, const std::string& kernel, Rewrite
   return variant;
 }
 
-MakePass executor_pass() {
-  return [](const TuneVariant& best, const std::vector<EdgeReport>&) {
+// A collective of the program, with what is known before it is bound.
+struct Collective {
+  bool is_open = false;   // an all-reduce whose executor the program leaves open
+  bool for_peers = false; // kernels between peers can execute it
+  bool in_condition = false;
+  std::optional<CollectiveExecutor> by = {};
+};
+
+bool is_of_all(const Program& program, const std::string& group,
+               const std::vector<BoundSymbol>& symbols) {
+  return bind::bind_group(program, group, symbols).ranks ==
+         bind::bind_group(program, {}, symbols).ranks;
+}
+
+// By number.
+std::vector<Collective> collectives_of(const Program& program,
+                                       const std::vector<BoundSymbol>& symbols) {
+  std::vector<Collective> all;
+  for_each_collective(program.steps(), [&](const CollectiveStep& step, bool in_condition) {
+    const bool is_all_reduce = step.kind == CollectiveKind::kAllReduce;
+    all.push_back({.is_open = is_all_reduce && !step.by,
+                   .for_peers = is_all_reduce &&
+                                peer::PeerRank::takes(program.buffer(step.buffer.buffer)->dtype) &&
+                                is_of_all(program, step.group, symbols),
+                   .in_condition = in_condition,
+                   .by = step.by});
+  });
+  return all;
+}
+
+// What executes a collective in a variant. `untuned`: what executes those that do not say it.
+CollectiveExecutor executor_of(std::uint32_t number, const Collective& collective,
+                               const TuneVariant& variant, CollectiveExecutor untuned) {
+  for (const auto& [chosen, by] : variant.choices.collectives) {
+    if (chosen == number) return by;
+  }
+  return collective.by.value_or(untuned);
+}
+
+// The if and while of a graph take kernels between peers alone.
+bool is_for_graphs(const Collective& collective, CollectiveExecutor by) {
+  return !collective.in_condition || (collective.for_peers && by == CollectiveExecutor::kPeer);
+}
+
+// `collectives`: none where nothing is exchanged. `untuned`: as executor_of takes it.
+MakePass executor_pass(const std::vector<Collective>& collectives, CollectiveExecutor untuned) {
+  return [=](const TuneVariant& best, const EarlyLaunches&) {
+    Pass pass{"executor", {}};
     TuneVariant other = best;
     other.executor =
         best.executor == ExecutorKind::kStream ? ExecutorKind::kGraph : ExecutorKind::kStream;
-    return Pass{"executor", {std::move(other)}};
+    for (std::uint32_t number = 0; number < collectives.size(); ++number) {
+      const Collective& each = collectives[number];
+      if (other.executor == ExecutorKind::kGraph &&
+          !is_for_graphs(each, executor_of(number, each, best, untuned))) {
+        return pass;
+      }
+    }
+    pass.variants.push_back(std::move(other));
+    return pass;
   };
 }
 
 MakePass common_rewrite_pass(const std::vector<std::string>& kernels) {
-  return [kernels](const TuneVariant& best, const std::vector<EdgeReport>&) {
+  return [kernels](const TuneVariant& best, const EarlyLaunches&) {
     Pass pass{"rewrite of all kernels", {}};
     for (const RewriteMode mode : kPlaces) {
       TuneVariant other = best;
@@ -75,7 +131,7 @@ MakePass common_rewrite_pass(const std::vector<std::string>& kernels) {
 }
 
 MakePass rewrite_pass(const std::string& kernel) {
-  return [kernel](const TuneVariant& best, const std::vector<EdgeReport>&) {
+  return [kernel](const TuneVariant& best, const EarlyLaunches&) {
     Pass pass{"rewrite of " + printable(kernel), {}};
     for (const RewriteMode mode : kPlaces) {
       TuneVariant other = with_rewrite(best, kernel, mode);
@@ -87,7 +143,7 @@ MakePass rewrite_pass(const std::string& kernel) {
 
 MakePass parameter_pass(std::string symbol, std::vector<std::int64_t> values,
                         std::int64_t untuned) {
-  return [=](const TuneVariant& best, const std::vector<EdgeReport>&) {
+  return [=](const TuneVariant& best, const EarlyLaunches&) {
     Pass pass{symbol, {}};
     for (const std::int64_t value : values) {
       TuneVariant other = best;
@@ -110,14 +166,15 @@ std::vector<std::string> open_launches(const Program& program) {
 }
 
 MakePass placement_pass(const std::string& kernel, const std::vector<std::string>& launches) {
-  return [=](const TuneVariant& best, const std::vector<EdgeReport>& edges) {
+  return [=](const TuneVariant& best, const EarlyLaunches& early) {
     Pass pass{"placement of " + printable(kernel), {}};
-    const auto starts_early = [&](const EdgeReport& edge) {
-      return edge.programmatic && launches[edge.to] == kernel;
-    };
+    bool starts_early = false;
+    for (std::size_t number = 0; number < launches.size(); ++number) {
+      starts_early |= launches[number] == kernel && early[number];
+    }
     std::vector<std::string> even = best.choices.even;
     const bool is_even = std::erase(even, kernel) != 0;
-    if (!is_even && std::ranges::none_of(edges, starts_early)) return pass;
+    if (!is_even && !starts_early) return pass;
     if (!is_even) even.push_back(kernel);
     TuneVariant other = best;
     other.choices.even = std::move(even);
@@ -128,14 +185,11 @@ MakePass placement_pass(const std::string& kernel, const std::vector<std::string
 }
 
 MakePass edge_pass(std::uint32_t launch) {
-  return [launch](const TuneVariant& best, const std::vector<EdgeReport>& edges) {
+  return [launch](const TuneVariant& best, const EarlyLaunches& early) {
     Pass pass{fmt::format("edge to launch {}", launch), {}};
     std::vector<std::uint32_t> full = best.choices.full_edges;
     const bool is_full = std::erase(full, launch) != 0;
-    const auto starts_early = [&](const EdgeReport& edge) {
-      return edge.programmatic && edge.to == launch;
-    };
-    if (!is_full && std::ranges::none_of(edges, starts_early)) return pass;
+    if (!is_full && !early[launch]) return pass;
     if (!is_full) full.push_back(launch);
     TuneVariant other = best;
     other.choices.full_edges = std::move(full);
@@ -145,26 +199,19 @@ MakePass edge_pass(std::uint32_t launch) {
   };
 }
 
-// By number, the all-reduces whose executor the program leaves open.
-std::vector<std::uint32_t> open_collectives(const Program& program) {
-  std::vector<std::uint32_t> numbers;
-  std::uint32_t count = 0;
-  for_each_collective(program.steps(), [&](const CollectiveStep& step) {
-    const std::uint32_t number = count++;
-    if (step.kind == CollectiveKind::kAllReduce && !step.by) numbers.push_back(number);
-  });
-  return numbers;
-}
-
 // `executors`: the one of the untuned program first.
-MakePass collective_pass(std::uint32_t number, const std::vector<CollectiveExecutor>& executors) {
-  return [=](const TuneVariant& best, const std::vector<EdgeReport>&) {
+MakePass collective_pass(std::uint32_t number, const Collective& collective,
+                         const std::vector<CollectiveExecutor>& executors) {
+  return [=](const TuneVariant& best, const EarlyLaunches&) {
     Pass pass{fmt::format("collective {}", number), {}};
     for (const CollectiveExecutor by : executors) {
+      const bool is_chosen = by != executors.front();
+      if (is_chosen && by == CollectiveExecutor::kPeer && !collective.for_peers) continue;
+      if (best.executor == ExecutorKind::kGraph && !is_for_graphs(collective, by)) continue;
       TuneVariant other = best;
       auto& chosen = other.choices.collectives;
       std::erase_if(chosen, [&](const auto& each) { return each.first == number; });
-      if (by != executors.front()) chosen.emplace_back(number, by);
+      if (is_chosen) chosen.emplace_back(number, by);
       std::ranges::sort(chosen);
       if (!(other == best)) pass.variants.push_back(std::move(other));
     }
@@ -203,11 +250,17 @@ bool has_open_placement(const Program& program, const std::string& kernel) {
 
 std::vector<MakePass> passes_of(const Program& program, const Freedom& freedom) {
   std::vector<MakePass> all;
-  if (freedom.executor) all.push_back(executor_pass());
-  if (freedom.executors.size() > 1) {
-    for (const std::uint32_t number : open_collectives(program)) {
-      all.push_back(collective_pass(number, freedom.executors));
-    }
+  // Without executors nothing is exchanged.
+  std::vector<Collective> collectives;
+  CollectiveExecutor untuned = CollectiveExecutor::kAuto;
+  if (!freedom.executors.empty()) {
+    collectives = collectives_of(program, freedom.symbols);
+    untuned = freedom.executors.front();
+  }
+  if (freedom.executor) all.push_back(executor_pass(collectives, untuned));
+  for (std::uint32_t number = 0; number < collectives.size(); ++number) {
+    if (freedom.executors.size() == 1 || !collectives[number].is_open) continue;
+    all.push_back(collective_pass(number, collectives[number], freedom.executors));
   }
   const std::vector<std::string> kernels = open_kernels(program);
   const std::vector<std::string> launches = open_launches(program);

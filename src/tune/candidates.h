@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "baton/check.h"
 #include "baton/program.h"
 #include "baton/tune.h"
 
@@ -26,9 +25,12 @@ struct Pass {
   std::vector<TuneVariant> variants;  // the best one so far is not among them
 };
 
-// One step of a search: makes a pass from the best variant so far, and the edges that it has. A
-// pass may have no variants.
-using MakePass = std::function<Pass(const TuneVariant& best, const std::vector<EdgeReport>& edges)>;
+// By number of the program's launches, which of them start early on some rank.
+using EarlyLaunches = std::vector<bool>;
+
+// One step of a search: makes a pass from the best variant so far, and the launches that start
+// early in it. A pass may have no variants.
+using MakePass = std::function<Pass(const TuneVariant& best, const EarlyLaunches& early)>;
 
 // All passes over a program, those with the greatest effect first. Refer to nothing.
 std::vector<MakePass> passes_of(const Program& program, const Freedom& freedom);

@@ -57,20 +57,13 @@ Freedom all_free(const Program& program, const Bindings& bindings = {}) {
   return freedom;
 }
 
-EdgeReport programmatic(std::uint32_t to) {
-  EdgeReport edge;
-  edge.to = to;
-  edge.programmatic = true;
-  return edge;
-}
-
 // All variants as text, of all passes, for a program as it is.
 std::vector<std::string> texts(const Program& program, const Freedom& freedom,
                                const TuneVariant& best = {}) {
-  const std::vector<EdgeReport> edges = {programmatic(0), programmatic(1), programmatic(2)};
+  const EarlyLaunches early = {true, true, true, false};
   std::vector<std::string> all;
   for (const MakePass& make : passes_of(program, freedom)) {
-    const Pass pass = make(best, edges);
+    const Pass pass = make(best, early);
     for (const TuneVariant& variant : pass.variants) {
       all.push_back(pass.name + ": " + to_text(variant));
     }
@@ -134,6 +127,40 @@ all_reduce = { buffer = "x" }
   EXPECT_THROW(with_choices(program, {.collectives = {{4, kPeer}}}), Error);
 }
 
+TEST(Candidates, OnlyWhatCanExecuteAnAllReduceIsTried) {
+  const Program program = Program::from_text(R"(
+[world.groups]
+dp = 2
+tp = 2
+[buffers]
+x = { dtype = "f32", shape = [4], role = "output" }
+d = { dtype = "f64", shape = [4], role = "output" }
+go = { dtype = "i32", shape = [1], role = "state", init = "zeros" }
+[[steps]]
+all_reduce = { buffer = "x", group = "tp" }
+[[steps]]
+all_reduce = { buffer = "d" }
+[[steps]]
+if = { buffer = "go" }
+steps = [ { all_reduce = { buffer = "x" } } ]
+)",
+                                             "p");
+  Freedom freedom;
+  freedom.symbols = {{"rank", 0},    {"ranks", 4},   {"dp_rank", 0},
+                     {"dp_ranks", 2}, {"tp_rank", 0}, {"tp_ranks", 2}};
+  freedom.edges = false;
+  using enum CollectiveExecutor;
+  freedom.executors = {kHost, kPeer};
+  EXPECT_THAT(texts(program, freedom), ElementsAre("collective 2: collective 2 by peer"))
+      << "a graph has no host function in an if";
+  TuneVariant best;
+  best.choices.collectives = {{2, kPeer}};
+  EXPECT_THAT(texts(program, freedom, best),
+              ElementsAre("executor: collective 2 by peer, as a graph", "collective 2: untuned"));
+  best.executor = ExecutorKind::kGraph;
+  EXPECT_THAT(texts(program, freedom, best), ElementsAre("executor: collective 2 by peer"));
+}
+
 TEST(Candidates, AChoiceCanBeTakenBack) {
   const Program program = chain();
   TuneVariant best;
@@ -156,7 +183,7 @@ TEST(Candidates, FullEdgesHaveNoCandidate) {
   const Program program = chain();
   Freedom freedom = all_free(program);
   for (const MakePass& make : passes_of(program, freedom)) {
-    const Pass pass = make({}, {});
+    const Pass pass = make({}, EarlyLaunches(4));
     if (pass.name.starts_with("edge") || pass.name.starts_with("placement")) {
       EXPECT_THAT(pass.variants, IsEmpty()) << pass.name;
     }

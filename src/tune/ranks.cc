@@ -15,4 +15,11 @@ double SearchRanks::slowest(double cost) const {
   return cost;
 }
 
+void SearchRanks::join(std::vector<char>& marks) const {
+  if (!are_several()) return;
+  constexpr std::string_view kWhat = "the launches that start early";
+  world::all_reduce(*world_.communicator(), {std::string(kWhat), std::string(kWhat)},
+                    ReduceOp::kMax, DType::kU8, marks.size(), marks.data());
+}
+
 }  // namespace baton::tuning

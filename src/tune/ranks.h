@@ -1,6 +1,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "baton/world.h"
 
@@ -16,6 +17,8 @@ class SearchRanks {
   bool are_several() const { return world_.ranks() > 1; }
   // Whether it holds on any rank.
   bool any(bool here) const { return slowest(here ? 1 : 0) != 0; }
+  // Each becomes 1 where it is 1 on any rank. All ranks give as many.
+  void join(std::vector<char>& marks) const;
   // The greatest cost of all ranks: a run takes as long as on the slowest.
   double slowest(double cost) const;
   // Returns when all ranks are there.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "bind/binding.h"
 #include "driver/driver.h"
+#include "program/step_launches.h"
 #include "session/collective_choice.h"
 
 namespace baton::tuning {
@@ -83,7 +84,9 @@ double Search::measure(Arm& arm) const {
 }
 
 std::vector<CollectiveExecutor> Search::executors() const {
-  if (!ranks_.are_several()) return {};
+  // What the caller names executes them all.
+  const bool is_fixed = options_.bindings.collectives != CollectiveExecutor::kAuto;
+  if (!ranks_.are_several() || is_fixed) return {};
   std::vector<CollectiveExecutor> all = usable_executors(subject_.device(), ranks_.world());
   // What the untuned program took is known since it ran.
   const auto& report = base_->executable().report().collectives;
@@ -149,9 +152,20 @@ void Search::check_base() {
   }
 }
 
-bool Search::try_pass(const MakePass& make_pass) {
+void Search::note_early_launches() {
+  std::size_t launches = 0;
+  for_each_launch(subject_.program().steps(), [&](const LaunchStep&) { ++launches; });
+  std::vector<char> early(launches);
   const Arm& best_arm = best_arm_ ? *best_arm_ : *base_;
-  const Pass pass = make_pass(best_, best_arm.executable().edges());
+  for (const EdgeReport& edge : best_arm.executable().edges()) {
+    if (edge.programmatic) early[edge.to] = 1;
+  }
+  ranks_.join(early);
+  early_.assign(early.begin(), early.end());
+}
+
+bool Search::try_pass(const MakePass& make_pass) {
+  const Pass pass = make_pass(best_, early_);
   std::vector<std::unique_ptr<Arm>> arms;
   std::vector<Measure> measures;
   std::vector<std::size_t> trials;  // of the arms
@@ -191,6 +205,7 @@ bool Search::try_pass(const MakePass& make_pass) {
   if (!result.winner) return false;
   best_ = report_.trials[trials[*result.winner]].variant;
   best_arm_ = std::move(arms[*result.winner]);
+  note_early_launches();
   return true;
 }
 
@@ -202,6 +217,7 @@ void Search::search() {
   freedom.executor = !options_.executor && !exact_;
   freedom.symbols = bind::bind_symbols(subject_.program(), options_.bindings);
   if (!exact_) freedom.executors = executors();
+  note_early_launches();
   const std::vector<MakePass> passes = passes_of(subject_.program(), freedom);
   for (int sweep = 0; sweep < kMaxSweeps && !report_.out_of_time; ++sweep) {
     bool is_better = false;

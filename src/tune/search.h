@@ -34,6 +34,8 @@ class Search {
   // the reason in the trial.
   std::unique_ptr<Arm> candidate(const TuneVariant& variant, TuneTrial& trial) const;
   void check_base();
+  // Of the best variant so far. Ranks may differ in them, and must make the same passes.
+  void note_early_launches();
   // Returns whether a variant of the pass became the best one.
   bool try_pass(const MakePass& make_pass);
   void search();
@@ -46,7 +48,8 @@ class Search {
   bool is_used(double share) const;
   // A run of an arm, on all ranks at once. Returns what it costs the slowest of them.
   double measure(Arm& arm) const;
-  // What can execute all-reduces, that of the untuned program first; none of one rank.
+  // What can execute all-reduces, that of the untuned program first; none of one rank, or where the
+  // caller names one.
   std::vector<CollectiveExecutor> executors() const;
 
   const Subject& subject_;
@@ -62,6 +65,7 @@ class Search {
   Results wanted_;
   std::unique_ptr<Arm> base_;      // the untuned program, which owns the weights
   std::unique_ptr<Arm> best_arm_;  // null: the base
+  EarlyLaunches early_;
   TuneReport report_;
 };
 

@@ -39,6 +39,15 @@ std::optional<TuneRecord> find_for(const Subject& subject, const Bindings& bindi
   std::optional<TuneRecord> record;
   try {
     record = tuning::find(tuning::identity_of(subject, bindings), subject.bundle());
+    // What the caller names executes the collectives, not what a record chose.
+    if (record && bindings.collectives != CollectiveExecutor::kAuto &&
+        !record->variant.choices.collectives.empty()) {
+      log(LogLevel::kInfo,
+          "{}: its tuned record is not used: it chooses what executes collectives, and the run "
+          "asks for {}",
+          printable(subject.program().name()), to_string(bindings.collectives));
+      return std::nullopt;
+    }
     if (!record || record->images == subject.images_digest()) return record;
   } catch (const Error& failure) {
     // Loading and binding say what is wrong, if anything is.

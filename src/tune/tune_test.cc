@@ -10,6 +10,7 @@
 #include "session/test_program.h"
 #include "session/test_ranks.h"
 #include "tune/ranks.h"
+#include "tune/record_store.h"
 #include "tune/search.h"
 
 namespace baton::session_test {
@@ -442,6 +443,90 @@ all_reduce = { buffer = "y", op = "max" }
     EXPECT_EQ(reports[0].trials[k].cost, reports[1].trials[k].cost) << k;
   }
   EXPECT_TRUE(reports[0].record.variant == reports[1].record.variant);
+}
+
+// The host executes an all_reduce in an if, which no graph takes, and one of a dtype that kernels
+// between peers lack.
+TEST(TuneRanks, VariantsThatCannotRunAreNotTried) {
+  const Program program = Program::from_text(R"(
+[world]
+[buffers]
+go = { dtype = "i32", shape = [1], role = "state", init = "ones" }
+x = { dtype = "f32", shape = [4], role = "inout", init = "ones" }
+d = { dtype = "f64", shape = [4], role = "inout", init = "ones" }
+[[steps]]
+all_reduce = { buffer = "d" }
+[[steps]]
+if = { buffer = "go" }
+steps = [ { all_reduce = { buffer = "x" } } ]
+)",
+                                             "p");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    TuneOptions options;
+    options.bindings.world = world;
+    options.budget = 3;
+    options.keep = false;
+    const tuning::Subject subject(program, std::nullopt, device, options.load);
+    const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+    EXPECT_FALSE(report.trials.empty());
+  }));
+}
+
+TEST(TuneRanks, WhatTheCallerNamesExecutesAll) {
+  const Program program = Program::from_text(R"(
+[world]
+[buffers]
+x = { dtype = "f32", shape = [4], role = "inout", init = "ones" }
+[[steps]]
+all_reduce = { buffer = "x" }
+)",
+                                             "p");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    TuneOptions options;
+    options.bindings.world = world;
+    options.bindings.collectives = CollectiveExecutor::kHost;
+    options.executor = ExecutorKind::kStream;
+    options.budget = 3;
+    options.keep = false;
+    const tuning::Subject subject(program, std::nullopt, device, options.load);
+    const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+    EXPECT_THAT(report.trials, IsEmpty());
+  }));
+}
+
+// Rank 1 has no early launch, and makes the passes of rank 0.
+TEST(TuneRanks, LaunchesThatStartEarlyOnAnyRankAreJoined) {
+  expect_none(on_ranks(2, [&](const Device&, const World& world) {
+    std::vector<char> marks = {0, 1, 0};
+    if (world.rank() == 1) marks = {0, 0, 1};
+    tuning::SearchRanks(world).join(marks);
+    EXPECT_THAT(marks, ::testing::ElementsAre(0, 1, 1));
+  }));
+}
+
+TEST_F(TuneTest, ARecordDoesNotChooseWhatTheCallerNames) {
+  const Device device = open_device();
+  const Program program = Program::from_text(R"(
+[world]
+[buffers]
+x = { dtype = "f32", shape = [4], role = "inout", init = "ones" }
+[[steps]]
+all_reduce = { buffer = "x" }
+)",
+                                             "p");
+  const tuning::Subject subject(program, std::nullopt, device, {});
+  TuneRecord record = tuning::identity_of(subject, {});
+  record.images = subject.images_digest();
+  record.accepted = true;
+  record.cost = "seconds";
+  record.ratio = {0.5, 0.4, 0.6};
+  record.variant.choices.collectives = {{0, CollectiveExecutor::kPeer}};
+  ASSERT_FALSE(tuning::keep(record).empty());
+  EXPECT_TRUE(find_tuned(program, device));
+  EXPECT_FALSE(find_tuned(program, device, {.collectives = CollectiveExecutor::kHost}));
+  record.variant.choices = {};
+  ASSERT_FALSE(tuning::keep(record).empty());
+  EXPECT_TRUE(find_tuned(program, device, {.collectives = CollectiveExecutor::kHost}));
 }
 
 TEST(TuneRanks, WhatOneRankSeesAllKnow) {

@@ -173,6 +173,12 @@ void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation&
         "\"nccl\" or \"host\", or leave it out",
         facts.name);
   }
+  if (step.by && (step.kind == kSend || step.kind == kReceive)) {
+    throw error(ErrorCode::kInvalidInput,
+                "by is \"{}\" for the {}, and both sides of a message need the same executor; leave "
+                "it out: --collectives says it for all messages",
+                to_string(*step.by), facts.name);
+  }
   check_epilogue(step, buffer, scope);
   if (step.count) scope.check(*step.count, fmt::format("the count of the {}", facts.name), 0);
 }
