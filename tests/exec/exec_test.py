@@ -128,6 +128,10 @@ class Exec(unittest.TestCase):
         done = self.exec("--device", "sim:sm80", "--", "/usr/bin/python3", program)
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
 
+    def test_a_choice_of_real_devices_is_not_passed_on(self):
+        done = self.exec("--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", CUDA_VISIBLE_DEVICES="2,3")
+        self.assertEqual(done.stdout, "0\n", done.stderr)
+
     def test_children_are_covered(self):
         done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/faulty 5; true")
         self.assertEqual(report["processes"], 2)
