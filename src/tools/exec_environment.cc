@@ -53,6 +53,8 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   if (settings.global_races) added["BATON_EXEC_GLOBAL_RACES"] = "1";
   if (settings.gdb_port != 0) added["BATON_EXEC_GDB"] = std::to_string(settings.gdb_port);
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
+  // The simulated driver shows one device whatever is chosen; torch counts the chosen ones itself.
+  added["CUDA_VISIBLE_DEVICES"] = "0";
   added["LD_LIBRARY_PATH"] = before(libraries, "LD_LIBRARY_PATH");
   added["LD_PRELOAD"] = before(libraries / kPreload, "LD_PRELOAD");
   // Torch's operators, which are machine code, have others there.

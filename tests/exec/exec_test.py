@@ -32,6 +32,27 @@ assert nvml.nvmlDeviceGetHandleByUUID(text, ctypes.byref(same)) == 0 and same.va
 major, minor = ctypes.c_int(), ctypes.c_int()
 assert nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor)) == 0
 assert (major.value, minor.value) == (8, 0)
+# A device is found by its address, however that is written. The first versions of the call fill 52 bytes.
+for function, size, at in ("nvmlDeviceGetPciInfo", 52, 0), ("nvmlDeviceGetPciInfo_v2", 52, 0), \
+        ("nvmlDeviceGetPciInfo_v3", 68, 36):
+    info = ctypes.create_string_buffer(b"\xaa" * 128, 128)
+    assert getattr(nvml, function)(device, info) == 0, function
+    assert info.raw[size:] == b"\xaa" * (128 - size) and b"\xaa" not in info.raw[:size], function
+    bus = info.raw[at:].split(b"\0")[0]
+    domain, rest = bus.split(b":", 1)
+    assert len(domain) == (8 if at else 4), bus
+    for each in bus, bus.lower(), rest, b"0000:" + rest, bus.removesuffix(b".0"):
+        for find in nvml.nvmlDeviceGetHandleByPciBusId, nvml.nvmlDeviceGetHandleByPciBusId_v2:
+            same.value = None
+            assert find(each, ctypes.byref(same)) == 0 and same.value == device.value, each
+    assert nvml.nvmlDeviceGetHandleByPciBusId_v2(b"0001:" + rest, ctypes.byref(same)) == 6
+    assert nvml.nvmlDeviceGetHandleByPciBusId_v2(bus + b"x", ctypes.byref(same)) == 2
+# Torch wants these to be there.
+assert nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, 0, ctypes.byref(number)) == 3
+assert nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2(device, 0, info) == 3
+number.value = 8
+assert nvml.nvmlDeviceGetComputeRunningProcesses(device, ctypes.byref(number), None) == 0
+assert number.value == 0
 child = os.fork()
 cuda = ctypes.CDLL("libcuda.so.1")
 assert cuda.cuInit(0) == 0
@@ -106,6 +127,10 @@ class Exec(unittest.TestCase):
         program.write_text(NVML)
         done = self.exec("--device", "sim:sm80", "--", "/usr/bin/python3", program)
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
+
+    def test_a_choice_of_real_devices_is_not_passed_on(self):
+        done = self.exec("--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", CUDA_VISIBLE_DEVICES="2,3")
+        self.assertEqual(done.stdout, "0\n", done.stderr)
 
     def test_children_are_covered(self):
         done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/faulty 5; true")

@@ -47,6 +47,13 @@ assert torch.equal(x, x.clone()) and x.sum().item() == a.sum().item()
 same(torch.zeros(0, 3, device="cuda") + 1, torch.ones(0, 3))
 same(torch.arange(5, device="cuda"), torch.arange(5))
 assert torch.randn(100, device="cuda").std().item() > 0
+# Written tensors that have others' bytes between their elements.
+buffer = torch.zeros(4, 2, device="cuda")
+torch._foreach_add_([buffer[:, 0], buffer[:, 1]], 1)
+same(buffer, torch.ones(4, 2))
+out = torch.zeros(3, 2, dtype=torch.int64, device="cuda")
+torch.aminmax(torch.arange(6, device="cuda").reshape(3, 2), dim=1, out=(out[:, 0], out[:, 1]))
+same(out, torch.arange(6).reshape(3, 2))
 # Gradients.
 w = torch.ones(4, 4, device="cuda", requires_grad=True)
 torch.nn.functional.layer_norm(x @ w, (4,)).pow(2).sum().backward()
@@ -80,18 +87,53 @@ for function, signature in (("_cudaGetDeviceCount", b"cudaError_t (int *)"), ("_
     NAMES[function] = ctypes.create_string_buffer(signature)
     __pyx_capi__[function] = new(4711, NAMES[function], None)
 """
-CALLER = """
+GETTER = """
 import ctypes
 from cuda.bindings._bindings import cyruntime
 get = ctypes.pythonapi.PyCapsule_GetPointer
 get.restype = ctypes.c_void_p
 get.argtypes = [ctypes.py_object, ctypes.c_char_p]
 functions = cyruntime.__pyx_capi__
+"""
+UNCHANGED = GETTER + """
+print(get(functions["_cudaGetDeviceCount"], b"cudaError_t (int *)"))
+"""
+CALLER = GETTER + """
 assert get(functions["_cudaNoSuchFunction"], b"int (void)") == 4711
 assert get(functions["own_function"], b"int (void)") == 4711
 count = ctypes.c_int(0)
 call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(get(functions["_cudaGetDeviceCount"], b"cudaError_t (int *)"))
 print(call(ctypes.addressof(count)), count.value)
+"""
+
+
+# Waits for a module, and asks where it is before it imports it.
+HOOK = """
+import importlib.util, sys
+from concurrent.futures import ThreadPoolExecutor
+AfterImport = next(type(each) for each in sys.meta_path if type(each).__name__ == "AfterImport")
+seen = []
+hook = AfterImport("probe", lambda module: seen.append(module.value))
+sys.meta_path.insert(0, hook)
+with ThreadPoolExecutor(4) as threads:
+    for spec in threads.map(importlib.util.find_spec, ["probe"] * 100):
+        assert spec.origin == sys.argv[1], spec
+assert seen == [] and hook in sys.meta_path
+try:
+    import probe
+except ValueError:
+    pass  # at the first time
+assert seen == [] and hook in sys.meta_path
+import probe
+assert seen == [7] and hook not in sys.meta_path, seen
+print("right")
+"""
+PROBE = """
+import sys
+value = 7
+if not hasattr(sys, "probe_was_here"):
+    sys.probe_was_here = True
+    raise ValueError
 """
 
 
@@ -116,15 +158,34 @@ class Packages(unittest.TestCase):
         self.assertEqual(len(report["unchecked"]), 1)
         self.assertIn("operators of torch", json.dumps(report["unchecked"]))
 
-    def test_a_runtime_inside_of_a_package_is_replaced(self):
+    def test_a_module_that_was_looked_for_is_prepared_at_its_import(self):
+        probe = self.folder / "probe.py"
+        probe.write_text(PROBE)
+        done, _ = self.exec(sys.executable, "-c", HOOK, probe, PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
+
+    def bindings(self, version):
+        """A package of the version, and a program that calls the runtime inside of it."""
         package = self.folder / "cuda" / "bindings" / "_bindings"
         package.mkdir(parents=True)
         for folder in (package, package.parent, package.parent.parent):
             (folder / "__init__.py").touch()
         (package / "cyruntime.py").write_text(BINDINGS)
+        facts = self.folder / f"cuda_bindings-{version}.dist-info"
+        facts.mkdir()
+        (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: cuda-bindings\nVersion: {version}\n")
+
+    def test_a_runtime_inside_of_a_package_is_replaced(self):
+        self.bindings("13.5.0")
         done, report = self.exec(sys.executable, "-c", CALLER, PYTHONPATH=str(self.folder))
         self.assertEqual((done.stdout, done.returncode), ("0 1\n", 0), done.stderr)
         self.assertEqual(report["missing"], [])
+
+    def test_a_runtime_of_another_version_stays(self):
+        self.bindings("12.9.4")
+        done, report = self.exec(sys.executable, "-c", UNCHANGED, PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.returncode), ("4711\n", 0), done.stderr)
+        self.assertIn("cuda.bindings 12.9.4", json.dumps(report["unchecked"]))
 
     def test_modules_of_the_same_name_are_imported_too(self):
         (self.folder / "sitecustomize.py").write_text("print('own')\n")
@@ -140,6 +201,13 @@ class Packages(unittest.TestCase):
         (self.folder / "torch.py").write_text("x = 1\n")
         done, _ = self.exec(sys.executable, "-c", "import torch; print(torch.x)", PYTHONPATH=str(self.folder))
         self.assertEqual((done.stdout, done.stderr.count("Traceback")), ("1\n", 0), done.stderr)
+
+    def test_a_torch_that_cannot_be_prepared_is_imported_and_reported(self):
+        (self.folder / "torch.py").write_text("_C = None\nclass version:\n    cuda = '13.0'\n")
+        done, report = self.exec(sys.executable, "-W", "error", "-c", "import torch; print(torch.version.cuda)",
+                                 PYTHONPATH=str(self.folder))
+        self.assertEqual((done.stdout, done.returncode), ("13.0\n", 0), done.stderr)
+        self.assertIn("torch is not prepared for the simulated GPU", json.dumps(report["unchecked"]))
 
 
 if __name__ == "__main__":

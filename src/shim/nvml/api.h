@@ -22,12 +22,21 @@ struct nvmlMemory_v2_t {
   unsigned version;
   unsigned long long total, reserved, free, used;  // bytes
 };
+// What the first two versions of nvmlDeviceGetPciInfo fill.
+struct nvmlPciInfo_v2_t {
+  char busId[16];
+  unsigned domain, bus, device;
+  unsigned pciDeviceId, pciSubSystemId;
+  unsigned reserved[4];
+};
 struct nvmlPciInfo_t {
   char busIdLegacy[16];
   unsigned domain, bus, device;
   unsigned pciDeviceId, pciSubSystemId;
   char busId[32];
 };
+using nvmlIntNvLinkDeviceType_t = int;
+struct nvmlProcessInfo_t;  // nothing is written there
 
 #pragma GCC visibility push(default)
 nvmlReturn_t nvmlInit();
@@ -49,11 +58,17 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* dev
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index);
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char* name, unsigned length);
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned length);
-nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* info);
-nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* info);
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t* info);
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t* info);
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory);
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory);
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major, int* minor);
+nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned link,
+                                                 nvmlIntNvLinkDeviceType_t* type);
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned link,
+                                                 nvmlPciInfo_t* info);
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned* count,
+                                                  nvmlProcessInfo_t* processes);
 #pragma GCC visibility pop
 }

@@ -1,19 +1,22 @@
 // libnvidia-ml.so.1: the simulated device as NVML tells of devices, for programs that look there
-// what CUDA will find. What is no part of a simulated device (temperatures, clocks, processes) has
-// no function here, as in a library of an older version. A process may ask and be forked before it
-// uses CUDA: only what needs a context starts the simulated GPU.
+// what CUDA will find. What is no part of a simulated device (temperatures, clocks) has no function
+// here, as in a library of an older version. Links and processes have those that torch demands. A
+// process may ask and be forked before it uses CUDA: only what needs a context starts the simulated
+// GPU.
 
 #define CUDA_ENABLE_DEPRECATED
 #include <cuda.h>
 #include <fmt/core.h>
 
 #include <atomic>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "shim/nvml/api.h"
 
@@ -78,6 +81,53 @@ nvmlReturn_t find(nvmlDevice_t* result, Predicate is_it) {
     return kNvmlSuccess;
   }
   return kNvmlNotFound;
+}
+
+struct PciAddress {
+  unsigned domain = 0, bus = 0, device = 0;
+  bool operator==(const PciAddress&) const = default;
+};
+
+// "[domain:]bus:device[.0]" in hexadecimal digits of any case and number.
+std::optional<PciAddress> read_address(std::string_view text) {
+  if (text.ends_with(".0")) text.remove_suffix(2);
+  std::vector<unsigned> numbers;
+  for (bool goes_on = true; goes_on;) {
+    const std::size_t colon = text.find(':');
+    const std::string_view digits = text.substr(0, colon);
+    const char* const end = digits.data() + digits.size();
+    const auto [read, failure] = std::from_chars(digits.data(), end, numbers.emplace_back(), 16);
+    if (failure != std::errc{} || read != end) return std::nullopt;
+    goes_on = colon != std::string_view::npos;
+    if (goes_on) text.remove_prefix(colon + 1);
+  }
+  if (numbers.size() == 2) numbers.insert(numbers.begin(), 0);
+  if (numbers.size() != 3) return std::nullopt;
+  return PciAddress{numbers[0], numbers[1], numbers[2]};
+}
+
+std::optional<PciAddress> address_of(CUdevice device) {
+  char text[32] = {};
+  if (cuDeviceGetPCIBusId(text, sizeof text, device) != CUDA_SUCCESS) return std::nullopt;
+  return read_address(text);
+}
+
+std::string text_of(const PciAddress& address, int digits_of_domain) {
+  return fmt::format("{:0{}X}:{:02X}:{:02X}.0", address.domain, digits_of_domain, address.bus,
+                     address.device);
+}
+
+// What all versions of the structure have.
+template <typename Info>
+nvmlReturn_t fill(nvmlDevice_t device, int digits_of_domain, Info* info) {
+  if (const auto flaw = flaw_of(device, info)) return *flaw;
+  const std::optional<PciAddress> address = address_of(device_of(device));
+  if (!address) return kNvmlUnknown;
+  *info = {};
+  info->domain = address->domain;
+  info->bus = address->bus;
+  info->device = address->device;
+  return give(text_of(*address, digits_of_domain), info->busId, sizeof info->busId);
 }
 
 struct DeviceBytes {
@@ -199,10 +249,9 @@ nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* device) {
   if (g_users == 0) return kNvmlUninitialized;
   if (bus == nullptr || device == nullptr) return kNvmlInvalidArgument;
-  CUdevice found = 0;
-  if (cuDeviceGetByPCIBusId(&found, bus) != CUDA_SUCCESS) return kNvmlNotFound;
-  *device = handle_of(found);
-  return kNvmlSuccess;
+  const std::optional<PciAddress> asked = read_address(bus);
+  if (!asked) return kNvmlInvalidArgument;
+  return find(device, [&](CUdevice each) { return address_of(each) == asked; });
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* bus, nvmlDevice_t* device) {
@@ -230,26 +279,17 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned length)
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  if (const auto flaw = flaw_of(device, info)) return *flaw;
-  char address[16] = {};
-  if (const CUresult result = cuDeviceGetPCIBusId(address, sizeof address, device_of(device))) {
-    return answer(result);
-  }
-  *info = {};
-  std::sscanf(address, "%x:%x:%x", &info->domain, &info->bus, &info->device);
-  const auto text = [&](int digits) {
-    return fmt::format("{:0{}X}:{:02X}:{:02X}.0", info->domain, digits, info->bus, info->device);
-  };
-  give(text(4), info->busIdLegacy, sizeof info->busIdLegacy);
-  return give(text(8), info->busId, sizeof info->busId);
+  if (const nvmlReturn_t error = fill(device, 8, info)) return error;
+  const PciAddress address{info->domain, info->bus, info->device};
+  return give(text_of(address, 4), info->busIdLegacy, sizeof info->busIdLegacy);
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  return nvmlDeviceGetPciInfo_v3(device, info);
+nvmlReturn_t nvmlDeviceGetPciInfo_v2(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+  return fill(device, 4, info);
 }
 
-nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_t* info) {
-  return nvmlDeviceGetPciInfo_v3(device, info);
+nvmlReturn_t nvmlDeviceGetPciInfo(nvmlDevice_t device, nvmlPciInfo_v2_t* info) {
+  return nvmlDeviceGetPciInfo_v2(device, info);
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
@@ -272,4 +312,21 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int* major,
   if (const auto flaw = flaw_of(device, major)) return *flaw;
   if (minor == nullptr) return kNvmlInvalidArgument;
   return answer(cuDeviceComputeCapability(major, minor, device_of(device)));
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned,
+                                                 nvmlIntNvLinkDeviceType_t* type) {
+  return flaw_of(device, type).value_or(kNvmlNotSupported);
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned,
+                                                 nvmlPciInfo_t* info) {
+  return flaw_of(device, info).value_or(kNvmlNotSupported);
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned* count,
+                                                  nvmlProcessInfo_t*) {
+  if (const auto flaw = flaw_of(device, count)) return *flaw;
+  *count = 0;
+  return kNvmlSuccess;
 }

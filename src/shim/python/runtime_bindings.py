@@ -2,15 +2,33 @@
 
 `cuda.bindings` has NVIDIA's runtime linked in and stripped, and that starts with NVIDIA's driver alone.
 Other modules of the package call it by the functions that Cython lists in `__pyx_capi__`. This puts
-those of `libcudart.so.13` there, before anybody has looked.
+those of `libcudart.so.13` there, before anybody has looked. Functions of other major versions have
+other signatures, so these packages are left alone.
 """
 
 import ctypes
+import importlib.metadata
 
 VARIANTS = ("_ptsz", "_ptds")
+# The second one had the package before the first one was there.
+DISTRIBUTIONS = ("cuda-bindings", "cuda-python")
 
 
-def take_over(module, own_default_stream):
+def version_of_package():
+    for name in DISTRIBUTIONS:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "of an unknown version"
+
+
+def take_over(module, own_default_stream, notices):
+    version = version_of_package()
+    if not version.startswith("13."):
+        notices.tell(f"cuda.bindings {version} has a CUDA runtime inside, which is replaced in versions 13 "
+                     "alone; install cuda-bindings 13")
+        return
     try:
         runtime = ctypes.CDLL("libcudart.so.13")
     except OSError:

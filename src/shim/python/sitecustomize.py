@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -18,26 +19,44 @@ class AfterImport:
     def __init__(self, name, after):
         self.name = name
         self.after = after
+        self.here = threading.local()  # is_asking: the other finders are being asked
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.name:
+        # A spec may be asked for without an import behind it, so this stays.
+        if name != self.name or getattr(self.here, "is_asking", False):
             return None
-        sys.meta_path.remove(self)
-        spec = None
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
+        self.here.is_asking = True
+        try:
+            spec = self.ask_others(path, target)
+        finally:
+            self.here.is_asking = False
+        if spec is not None and spec.loader is not None:
+            self.follow(spec.loader)
+        return spec
+
+    def ask_others(self, path, target):
+        for finder in list(sys.meta_path):
+            spec = finder.find_spec(self.name, path, target)
             if spec is not None:
-                break
-        if spec is None or spec.loader is None:
-            return spec
-        execute = spec.loader.exec_module
+                return spec
+        return None
+
+    def follow(self, loader):
+        execute = loader.exec_module
 
         def exec_module(module):
             execute(module)
-            self.after(module)
+            # A loader may have other modules too, and may have been found before.
+            if module.__name__ != self.name or self not in sys.meta_path:
+                return
+            sys.meta_path.remove(self)
+            try:
+                self.after(module)
+            except Exception as error:  # the import itself succeeded
+                own("notices").tell(f"{self.name} is not prepared for the simulated GPU, and its calls may "
+                                    f"fail: {type(error).__name__}: {error}")
 
-        spec.loader.exec_module = exec_module
-        return spec
+        loader.exec_module = exec_module
 
 
 def own(name):
@@ -58,10 +77,14 @@ def import_next():
     spec.loader.exec_module(module)
 
 
+def bindings(own_default_stream):
+    return lambda module: own("runtime_bindings").take_over(module, own_default_stream, own("notices"))
+
+
 BINDINGS = "cuda.bindings._bindings.cyruntime"
 sys.meta_path[:0] = [
-    AfterImport("torch", lambda torch: own("torch_operators").take_over(torch)),
-    AfterImport(BINDINGS, lambda module: own("runtime_bindings").take_over(module, False)),
-    AfterImport(BINDINGS + "_ptds", lambda module: own("runtime_bindings").take_over(module, True)),
+    AfterImport("torch", lambda torch: own("torch_operators").take_over(torch, own("notices"))),
+    AfterImport(BINDINGS, bindings(False)),
+    AfterImport(BINDINGS + "_ptds", bindings(True)),
 ]
 import_next()

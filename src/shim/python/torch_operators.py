@@ -7,7 +7,6 @@ and events remain torch's own.
 """
 
 import ctypes
-import json
 import os
 import warnings
 
@@ -36,20 +35,10 @@ class Driver:
         self.check(self.library.cuMemcpyHtoD_v2(device, host, count), "a tensor to the device")
 
 
-def tell_once():
-    """In the report of `baton exec` (shim/process_report.h)."""
-    report = os.environ.get("BATON_EXEC_REPORT")
-    if not report:
-        return
-    line = json.dumps({"event": "image",
-                       "what": "operators of torch are machine code: they ran on the CPU"})
-    with open(os.path.join(report, f"{os.getpid()}.jsonl"), "a", encoding="utf-8") as file:
-        file.write(line + "\n")
-
-
 class Operators:
-    def __init__(self, torch):
+    def __init__(self, torch, notices):
         self.torch = torch
+        self.notices = notices
         self.driver = Driver()
         self.told = set()  # processes
 
@@ -62,6 +51,11 @@ class Operators:
         last = sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride()))
         item = tensor.element_size()
         return tensor.storage_offset() * item, (last + 1) * item
+
+    def has_gaps(self, tensor):
+        """Whether bytes of others lie between the elements."""
+        _, count = self.span(tensor)
+        return tensor.numel() * tensor.element_size() < count
 
     def to_host(self, tensor):
         """The same tensor on the CPU, with the bytes between its elements."""
@@ -79,11 +73,17 @@ class Operators:
 
     def to_device(self, host, device):
         made = self.torch.empty_strided(host.size(), host.stride(), dtype=host.dtype, device=device)
-        self.write(made, host)
+        self.write_bytes(made, host)
         return made
 
     def write(self, tensor, host):
-        """Bytes of a tensor of the CPU with the same strides."""
+        """The elements of a tensor of the CPU. The bytes between those of the tensor are others'."""
+        on_host = self.to_host(tensor)
+        on_host.copy_(host)
+        self.write_bytes(tensor, on_host)
+
+    def write_bytes(self, tensor, host):
+        """All bytes of a tensor of the CPU with the same strides."""
         _, count = self.span(tensor)
         if count:
             self.driver.up(tensor.data_ptr(), host.data_ptr(), count)
@@ -96,20 +96,16 @@ class Operators:
     def begin(self):
         if os.getpid() not in self.told:
             self.told.add(os.getpid())
-            tell_once()
+            self.notices.report("operators of torch are machine code: they ran on the CPU")
         self.synchronize()
 
     def copy(self, target, source, non_blocking=False):
         """copy_: of any type and layout, in any direction."""
         self.begin()
-        torch = self.torch
         host = self.to_host(source) if source.is_cuda else source
         if not target.is_cuda:
             return target.copy_(host)
-        # The bytes between elements are others'.
-        on_host = self.to_host(target)
-        on_host.copy_(host)
-        self.write(target, on_host)
+        self.write(target, host)
         return target
 
     def kernel_of(self, operator):
@@ -152,12 +148,12 @@ class Operators:
             for name, tensor, host in moved:
                 if name not in written:
                     continue
-                if host.size() != tensor.size() or host.stride() != tensor.stride():
+                if host.size() != tensor.size():
                     tensor.resize_(host.size())
-                    if host.stride() != tensor.stride():
-                        host = torch.empty_strided(tensor.size(), tensor.stride(),
-                                                   dtype=tensor.dtype).copy_(host)
-                self.write(tensor, host)
+                if host.stride() != tensor.stride() or self.has_gaps(tensor):
+                    self.write(tensor, host)
+                else:
+                    self.write_bytes(tensor, host)
 
             def back(value, returned):
                 if returned is not None and returned.alias_info is not None:
@@ -215,13 +211,13 @@ class Operators:
         return library
 
 
-def take_over(torch):
+def take_over(torch, notices):
     """Does nothing for a torch without CUDA, without the driver, and for other modules of that name."""
     version = getattr(torch, "version", None)
     if getattr(version, "cuda", None) is None or not hasattr(torch, "_C"):
         return
     try:
-        operators = Operators(torch)
+        operators = Operators(torch, notices)
     except OSError:
         return
     with warnings.catch_warnings():
