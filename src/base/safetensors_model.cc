@@ -88,7 +88,10 @@ SafetensorsModel::SafetensorsModel(const std::shared_ptr<const HeldBytes>& held,
     read({}, [&](const std::string&) { return SafetensorsFile(held); });
     return;
   }
-  read(parse_safetensors_index(held->get(), name_), [&](const std::string& name) {
+  // A mapped file can become shorter while its bytes are looked at.
+  std::string json(held->size(), '\0');
+  held->read(0, json.size(), json.data());
+  read(parse_safetensors_index(json, name_), [&](const std::string& name) {
     const std::shared_ptr<const HeldBytes> part = shard(name);
     if (part != nullptr) return SafetensorsFile(part);
     throw error(ErrorCode::kNotFound, "{} is not there", in_quotes(name));

@@ -5,10 +5,13 @@
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "base/held_bytes.h"
+#include "base/xxh3.h"
 #include "baton/error.h"
 
 namespace baton {
@@ -77,6 +80,27 @@ TEST_F(SafetensorsModelTest, HasTheTensorsOfAllShards) {
   const Error failure = failure_of([&] { model.tensor("extra"); });
   EXPECT_EQ(failure.code(), ErrorCode::kNotFound);
   EXPECT_THAT(failure.message(), HasSubstr("index.json has no tensor \"extra\""));
+}
+
+// Of a bundle: what became shorter behind the index may have become so behind its check, too.
+TEST_F(SafetensorsModelTest, ReadsAHeldIndexFromItsFile) {
+  write_shard("1.safetensors", {"a"}, 10);
+  const std::string json = R"({"weight_map":{"a":"1.safetensors"}})";
+  const auto bundle = folder_.path() / "bundle";
+  write_file_atomically(bundle, json + std::string(10'000, ' '));
+  const auto file = MappedFile::open(bundle);
+  const std::string_view part = file->bytes().substr(0, json.size());
+  const auto held = std::make_shared<const HeldBytes>(file, part, xxh3(part), index().string(),
+                                                      HeldBytes::Keep::kMapped);
+  const auto shard = [&](const std::string& name) {
+    const auto whole = MappedFile::open(folder_.path() / name);
+    const std::string_view bytes = whole->bytes();
+    return std::make_shared<const HeldBytes>(whole, bytes, xxh3(bytes), name);
+  };
+  std::filesystem::resize_file(bundle, json.size());
+  EXPECT_EQ(value(SafetensorsModel(held, shard), "a"), 10);
+  std::filesystem::resize_file(bundle, 10);
+  EXPECT_THAT(failure_of([&] { SafetensorsModel(held, shard); }).message(), HasSubstr("10 bytes"));
 }
 
 TEST_F(SafetensorsModelTest, IsOneFileToo) {

@@ -13,11 +13,10 @@ namespace {
 
 std::atomic<std::uint64_t> g_held{0};
 
-// Copies that ended, for those who wait for room.
+// Tells those who wait for room that a copy ended.
 struct Ended {
   std::mutex mutex;
   std::condition_variable changed;
-  std::uint64_t count = 0;
 };
 Ended& ended() {
   static auto& instance = *new Ended;  // threads of devices may outlive static objects
@@ -85,10 +84,7 @@ void StagedBytes::await_room(std::uint64_t size) {
   };
   if (has_room()) return;
   std::unique_lock lock(ended().mutex);
-  while (!has_room()) {
-    const std::uint64_t seen = ended().count;
-    if (!ended().changed.wait_for(lock, kMoment, [&] { return ended().count != seen; })) return;
-  }
+  ended().changed.wait_for(lock, kMoment, has_room);
 }
 
 bool StagedBytes::take(const void* source, std::uint64_t size) {
@@ -107,10 +103,8 @@ void StagedBytes::release() {
   if (size_ == 0) return;
   if (block_.bytes != nullptr) SpareBlocks::instance().give(std::exchange(block_, {}));
   g_held.fetch_sub(std::exchange(size_, 0));
-  {
-    const std::lock_guard lock(ended().mutex);
-    ++ended().count;
-  }
+  // Who found no room before now waits by now.
+  { const std::lock_guard lock(ended().mutex); }
   ended().changed.notify_all();
 }
 

@@ -23,7 +23,8 @@ class StagedBytes {
   ~StagedBytes();
 
   // Waits until the process holds few enough that later copies use their memory again, but not
-  // longer than a moment without the end of a copy: what they wait for may come after this one.
+  // longer than a moment: what they wait for may come after this one, and other threads may take
+  // all room that comes free.
   static void await_room(std::uint64_t size);
   // Copies the bytes; false, and nothing held, where the process already holds too many.
   bool take(const void* source, std::uint64_t size);

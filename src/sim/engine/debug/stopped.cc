@@ -189,9 +189,12 @@ std::optional<std::byte> Stopped::byte_at(const Place& place, std::uint64_t addr
   }
 }
 
-// A word of shared memory counts as initialized.
-void Stopped::note_shared_write(std::uint64_t address) const {
-  if (window_of(address) != window_number(kSharedWindow)) return;
+// A word of shared memory, or of the thread's own, counts as initialized.
+void Stopped::note_own_write(const Place& place, std::uint64_t address) const {
+  if (window_of(address) == window_number(kLocalWindow)) {
+    place.warp->local_written[static_cast<std::uint32_t>(address) / 4] |= 1u << place.lane;
+    return;
+  }
   BlockState& block = *x_->block->cluster->blocks[rank_of(address)];
   std::uint8_t& word = block.shared_written[(address & ((1u << kRankShift) - 1)) / 4];
   if (word == 0) --block.shared_unwritten;
@@ -209,7 +212,7 @@ bool Stopped::set_memory(std::uint32_t thread, std::uint64_t address,
     const auto byte = static_cast<std::byte>(bytes[k]);
     if (std::byte* const own = own_byte(*place, address + k)) {
       *own = byte;
-      note_shared_write(address + k);
+      note_own_write(*place, address + k);
     } else {
       x_->grid->memory->write(address + k, &byte, 1);
     }

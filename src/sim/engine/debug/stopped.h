@@ -63,7 +63,7 @@ class Stopped {
   const Site* site_of(const CallFrame& frame, const Insn* pc) const;
   // Where shared memory or the thread's local one has the byte; null: neither has it.
   std::byte* own_byte(const Place& place, std::uint64_t address) const;
-  void note_shared_write(std::uint64_t address) const;
+  void note_own_write(const Place& place, std::uint64_t address) const;
   std::optional<std::byte> byte_at(const Place& place, std::uint64_t address) const;
 
   Exec* x_;

@@ -19,6 +19,9 @@ constexpr std::uint32_t kMostReported = 8;  // of one pair of segments
 
 // The lane of an access that touches one of the bytes [from, from + count), or -1.
 int lane_at(const SharedWatch::Access& access, std::uint32_t from, std::uint32_t count) {
+  // Most accesses of a log are elsewhere.
+  const std::uint32_t end = access.offset + access.places * access.stride + access.bytes;
+  if (access.offset >= from + count || end <= from) return -1;
   for (std::uint32_t k = 0; k < access.places; ++k) {
     const std::uint32_t at = access.offset + k * access.stride;
     if (at < from + count && from < at + access.bytes) {
@@ -65,15 +68,71 @@ bool SharedWatch::can_conflict(const Access& a, const Access& b) {
   return !write_the_same(a, b);
 }
 
+// Whether both are what threads store.
+bool SharedWatch::Memory::are_stores(const Segment& one, const Access& a, const Segment& other,
+                                     const Access& b) const {
+  return !reads_only(a.touch) && !reads_only(b.touch) && one.party < watch_.all_ &&
+         other.party < watch_.all_;
+}
+
+// Whether both are known to store the same to the same places: then they agree on every bit.
+bool SharedWatch::Memory::store_equal_rows(const Segment& one, std::size_t mine,
+                                           const Segment& other, std::size_t theirs) const {
+  const Access& a = one.touched->log[mine];
+  const Access& b = other.touched->log[theirs];
+  const bool is_one_place =
+      a.offset == b.offset && a.stride == b.stride && a.places == b.places && a.bytes == b.bytes;
+  if (!is_one_place || a.stride == 0 || !are_stores(one, a, other, b)) return false;
+  watch_.look_at_values();
+  if (one.is_blind || other.is_blind) return false;
+  const std::span<const std::byte> kept = one.touched->values.of(mine);
+  return !kept.empty() && std::ranges::equal(kept, other.touched->values.of(theirs));
+}
+
+// The accesses of the segment that touch one of the bytes [from, from + count), by their numbers in
+// the log. What a loop does again is left out.
+std::vector<std::size_t> SharedWatch::Memory::touching(const Segment& segment, std::uint32_t from,
+                                                       std::uint32_t count) {
+  const Footprint& touched = *segment.touched;
+  std::vector<std::size_t> found;
+  for (std::size_t k = 0; k < touched.log.size(); ++k) {
+    if (lane_at(touched.log[k], from, count) < 0) continue;
+    const bool is_again = std::ranges::any_of(found, [&](std::size_t earlier) {
+      return touched.log[k] == touched.log[earlier] &&
+             std::ranges::equal(touched.values.of(k), touched.values.of(earlier));
+    });
+    if (!is_again) found.push_back(k);
+  }
+  return found;
+}
+
+// The accesses of both that may be a race in that word of the sets. A word has many bits, and what
+// is found out once about two rows holds for all of them.
+std::vector<SharedWatch::Memory::Rivals> SharedWatch::Memory::rivals(const Segment& one,
+                                                                     const Segment& other,
+                                                                     std::uint32_t word) const {
+  const std::uint32_t from = word * 64 << shift_;
+  const std::uint32_t count = 64u << shift_;
+  const std::vector<std::size_t> all_theirs = touching(other, from, count);
+  std::vector<Rivals> found;
+  for (const std::size_t mine : touching(one, from, count)) {
+    for (const std::size_t theirs : all_theirs) {
+      if (can_conflict(one.touched->log[mine], other.touched->log[theirs]) &&
+          !store_equal_rows(one, mine, other, theirs)) {
+        found.push_back({mine, theirs});
+      }
+    }
+  }
+  return found;
+}
+
 // Whether both store the same to the bytes of the bit at `at`, where one of them stores to several
 // places at once.
 bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, const Segment& other,
                                          std::size_t theirs, std::uint32_t at) const {
   const Access& a = one.touched->log[mine];
   const Access& b = other.touched->log[theirs];
-  const bool are_stores = !reads_only(a.touch) && !reads_only(b.touch) && one.party < watch_.all_ &&
-                          other.party < watch_.all_;
-  if (!are_stores || (a.stride == 0 && b.stride == 0)) return false;
+  if (!are_stores(one, a, other, b) || (a.stride == 0 && b.stride == 0)) return false;
   watch_.look_at_values();
   // A byte of an access; null where it is not known what was stored.
   struct Byte {
@@ -112,34 +171,31 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
   for (const std::uint32_t word : suspicious_) {
     if (word < second.low || word >= second.high) continue;
     std::uint64_t bits = conflicts_in(first, second, word);
+    if (bits == 0) continue;
+    const std::vector<Rivals> may_race = rivals(one, other, word);
+    if (may_race.empty()) continue;
     for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
       const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))
                                << shift_;
-      const auto is_here = [&](const Access& access) {
-        return lane_at(access, at, 1u << shift_) >= 0;
+      const auto found = std::ranges::find_if(may_race, [&](const Rivals& two) {
+        return lane_at(first.log[two.mine], at, 1u << shift_) >= 0 &&
+               lane_at(second.log[two.theirs], at, 1u << shift_) >= 0 &&
+               !store_the_same(one, two.mine, other, two.theirs, at);
+      });
+      if (found == may_race.end()) continue;
+      ++reported;
+      const Access& mine = first.log[found->mine];
+      const Access& theirs = second.log[found->theirs];
+      // About the one that reads, if one does, and about a thread rather than a copy.
+      const auto rank = [&](const Access& access, const Segment& segment) {
+        return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
       };
-      for (const Access& mine : first.log) {
-        if (!is_here(mine)) continue;
-        const auto my_index = static_cast<std::size_t>(&mine - first.log.data());
-        const auto rival =
-            std::find_if(second.log.begin(), second.log.end(), [&](const Access& theirs) {
-              const auto their_index = static_cast<std::size_t>(&theirs - second.log.data());
-              return can_conflict(mine, theirs) && is_here(theirs) &&
-                     !store_the_same(one, my_index, other, their_index, at);
-            });
-        if (rival == second.log.end()) continue;
-        ++reported;
-        // About the one that reads, if one does, and about a thread rather than a copy.
-        const auto rank = [&](const Access& access, const Segment& segment) {
-          return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
-        };
-        const Party a{one, mine, lane_at(mine, at, 1u << shift_)};
-        const Party b{other, *rival, lane_at(*rival, at, 1u << shift_)};
-        const bool is_theirs = rank(*rival, other) < rank(mine, one);
-        report(x, is_theirs ? b : a, is_theirs ? a : b, at, lack);
-        break;
-      }
+      const Party a{one, mine, lane_at(mine, at, 1u << shift_)};
+      const Party b{other, theirs, lane_at(theirs, at, 1u << shift_)};
+      const bool is_theirs = rank(theirs, other) < rank(mine, one);
+      report(x, is_theirs ? b : a, is_theirs ? a : b, at, lack);
     }
+    if (reported == kMostReported) return;
   }
 }
 

@@ -106,6 +106,10 @@ INSTANTIATE_TEST_SUITE_P(
             "@%p2 st.shared.v2.u32 [%r5], {%r6, %r7};",
         "add.u32 %r6, %r2, %r3; mad.lo.u32 %r5, %r6, 4, %r4; st.shared.u32 [%r5], %r6;",
         to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 st.shared.u32 [%r4+12], 3;"),
+        // Again and again, with no barrier.
+        to_row(4,
+               "mov.u32 %r8, 0; AGAIN: st.shared.u32 [%r5], %r2; add.u32 %r8, %r8, 1;"
+               "setp.lt.u32 %p6, %r8, 400; @%p6 bra AGAIN;"),
         // Other values in each turn.
         in_turns(to_row(4, "add.u32 %r6, %r2, %r8; st.shared.u32 [%r5], %r6;")),
         in_turns(to_row(8,
@@ -185,6 +189,11 @@ INSTANTIATE_TEST_SUITE_P(
         Stores{in_turns(kOneDiffersAtLast + to_row(4, "st.shared.u32 [%r5], %r6;")), 4},
         Stores{in_turns(kOneDiffersAtLast +
                         to_row(8, "st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+4], %r6;")),
+               4},
+        // Equal rows again and again, of which the last one of warp 1 differs.
+        Stores{to_row(4, "mov.u32 %r8, 0; AGAIN:" + std::string(kOneDiffersAtLast) +
+                             "st.shared.u32 [%r5], %r6; add.u32 %r8, %r8, 1;"
+                             "setp.lt.u32 %p6, %r8, 4; @%p6 bra AGAIN;"),
                4},
         // An update tells no value, and who reads is in a race with both.
         Stores{to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 red.shared.add.u32 [%r5], 0;"), 4}));

@@ -218,6 +218,17 @@ class SharedWatch {
     static void add(const Footprint& from, Footprint& to);
     void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
     void compare_lanes(Exec* x, const Segment& segment) const;
+    // Two accesses, by their numbers in the logs of two segments.
+    struct Rivals {
+      std::size_t mine = 0, theirs = 0;
+    };
+    std::vector<Rivals> rivals(const Segment& one, const Segment& other, std::uint32_t word) const;
+    static std::vector<std::size_t> touching(const Segment& segment, std::uint32_t from,
+                                             std::uint32_t count);
+    bool are_stores(const Segment& one, const Access& a, const Segment& other,
+                    const Access& b) const;
+    bool store_equal_rows(const Segment& one, std::size_t mine, const Segment& other,
+                          std::size_t theirs) const;
     bool store_the_same(const Segment& one, std::size_t mine, const Segment& other,
                         std::size_t theirs, std::uint32_t at) const;
     // An access by one of its lanes.
