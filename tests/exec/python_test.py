@@ -14,7 +14,10 @@ PYTHON = os.environ.get("BATON_TORCH_PYTHON", sys.executable)
 HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 
 PROGRAM = """
+import importlib.util
+assert importlib.util.find_spec("torch") is not None
 import torch
+assert torch.cuda.device_count() == 1
 
 def same(device, host):
     torch.testing.assert_close(device.cpu(), host)
@@ -70,6 +73,12 @@ with torch.cuda.stream(torch.cuda.Stream()):
     y += 1
 torch.cuda.synchronize()
 same(y, torch.full((3,), 6.0))
+# Torch asks NVML then.
+try:
+    torch.empty(1 << 50, device="cuda")
+    raise SystemExit("there was memory")
+except torch.OutOfMemoryError:
+    pass
 print("right")
 """
 
@@ -154,7 +163,7 @@ class Packages(unittest.TestCase):
 
     @unittest.skipUnless(HAS_TORCH, "there is no torch")
     def test_operators_run_on_the_cpu_and_the_report_says_so_once(self):
-        done, report = self.exec(PYTHON, "-c", PROGRAM)
+        done, report = self.exec(PYTHON, "-c", PROGRAM, CUDA_VISIBLE_DEVICES="3")
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
         self.assertEqual(report["findings"], [])
         self.assertEqual(len(report["unchecked"]), 1)
