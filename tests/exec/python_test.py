@@ -14,7 +14,10 @@ PYTHON = os.environ.get("BATON_TORCH_PYTHON", sys.executable)
 HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
 
 PROGRAM = """
+import importlib.util
+assert importlib.util.find_spec("torch") is not None
 import torch
+assert torch.cuda.device_count() == 1
 
 def same(device, host):
     torch.testing.assert_close(device.cpu(), host)
@@ -70,6 +73,12 @@ with torch.cuda.stream(torch.cuda.Stream()):
     y += 1
 torch.cuda.synchronize()
 same(y, torch.full((3,), 6.0))
+# Torch asks NVML then.
+try:
+    torch.empty(1 << 50, device="cuda")
+    raise SystemExit("there was memory")
+except torch.OutOfMemoryError:
+    pass
 print("right")
 """
 
@@ -89,11 +98,13 @@ for function, signature in (("_cudaGetDeviceCount", b"cudaError_t (int *)"), ("_
 """
 GETTER = """
 import ctypes
-from cuda.bindings._bindings import cyruntime
+import importlib
+import sys
+runtime = importlib.import_module("cuda.bindings." + sys.argv[1])
 get = ctypes.pythonapi.PyCapsule_GetPointer
 get.restype = ctypes.c_void_p
 get.argtypes = [ctypes.py_object, ctypes.c_char_p]
-functions = cyruntime.__pyx_capi__
+functions = runtime.__pyx_capi__
 """
 UNCHANGED = GETTER + """
 print(get(functions["_cudaGetDeviceCount"], b"cudaError_t (int *)"))
@@ -152,7 +163,7 @@ class Packages(unittest.TestCase):
 
     @unittest.skipUnless(HAS_TORCH, "there is no torch")
     def test_operators_run_on_the_cpu_and_the_report_says_so_once(self):
-        done, report = self.exec(PYTHON, "-c", PROGRAM)
+        done, report = self.exec(PYTHON, "-c", PROGRAM, CUDA_VISIBLE_DEVICES="3")
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
         self.assertEqual(report["findings"], [])
         self.assertEqual(len(report["unchecked"]), 1)
@@ -164,26 +175,31 @@ class Packages(unittest.TestCase):
         done, _ = self.exec(sys.executable, "-c", HOOK, probe, PYTHONPATH=str(self.folder))
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
 
-    def bindings(self, version):
-        """A package of the version, and a program that calls the runtime inside of it."""
-        package = self.folder / "cuda" / "bindings" / "_bindings"
+    def bindings(self, version, runtime="_bindings.cyruntime"):
+        """A package of the version that has its runtime in the given module."""
+        inner, module = runtime.split(".")
+        package = self.folder / "cuda" / "bindings" / inner
         package.mkdir(parents=True)
         for folder in (package, package.parent, package.parent.parent):
             (folder / "__init__.py").touch()
-        (package / "cyruntime.py").write_text(BINDINGS)
+        (package / f"{module}.py").write_text(BINDINGS)
         facts = self.folder / f"cuda_bindings-{version}.dist-info"
         facts.mkdir()
         (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: cuda-bindings\nVersion: {version}\n")
 
     def test_a_runtime_inside_of_a_package_is_replaced(self):
-        self.bindings("13.5.0")
-        done, report = self.exec(sys.executable, "-c", CALLER, PYTHONPATH=str(self.folder))
-        self.assertEqual((done.stdout, done.returncode), ("0 1\n", 0), done.stderr)
-        self.assertEqual(report["missing"], [])
+        for version, runtime in ("13.3.1", "_bindings.cyruntime"), ("13.5.0", "_internal.runtime"):
+            with self.subTest(version), tempfile.TemporaryDirectory() as folder:
+                self.folder = pathlib.Path(folder)
+                self.bindings(version, runtime)
+                done, report = self.exec(sys.executable, "-c", CALLER, runtime, PYTHONPATH=folder)
+                self.assertEqual((done.stdout, done.returncode), ("0 1\n", 0), done.stderr)
+                self.assertEqual(report["missing"], [])
 
     def test_a_runtime_of_another_version_stays(self):
         self.bindings("12.9.4")
-        done, report = self.exec(sys.executable, "-c", UNCHANGED, PYTHONPATH=str(self.folder))
+        done, report = self.exec(sys.executable, "-c", UNCHANGED, "_bindings.cyruntime",
+                                 PYTHONPATH=str(self.folder))
         self.assertEqual((done.stdout, done.returncode), ("4711\n", 0), done.stderr)
         self.assertIn("cuda.bindings 12.9.4", json.dumps(report["unchecked"]))
 

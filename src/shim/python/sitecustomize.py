@@ -81,10 +81,11 @@ def bindings(own_default_stream):
     return lambda module: own("runtime_bindings").take_over(module, own_default_stream, own("notices"))
 
 
-BINDINGS = "cuda.bindings._bindings.cyruntime"
+# Where cuda.bindings has its runtime: before version 13.5, and since.
+RUNTIMES = ("cuda.bindings._bindings.cyruntime", "cuda.bindings._internal.runtime")
 sys.meta_path[:0] = [
     AfterImport("torch", lambda torch: own("torch_operators").take_over(torch, own("notices"))),
-    AfterImport(BINDINGS, bindings(False)),
-    AfterImport(BINDINGS + "_ptds", bindings(True)),
+    *(AfterImport(name, bindings(False)) for name in RUNTIMES),
+    *(AfterImport(name + "_ptds", bindings(True)) for name in RUNTIMES),
 ]
 import_next()
