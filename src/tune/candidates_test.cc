@@ -146,8 +146,8 @@ steps = [ { all_reduce = { buffer = "x" } } ]
 )",
                                              "p");
   Freedom freedom;
-  freedom.symbols = {{"rank", 0},    {"ranks", 4},   {"dp_rank", 0},
-                     {"dp_ranks", 2}, {"tp_rank", 0}, {"tp_ranks", 2}};
+  freedom.symbols = {{"rank", 0, {}},     {"ranks", 4, {}},   {"dp_rank", 0, {}},
+                     {"dp_ranks", 2, {}}, {"tp_rank", 0, {}}, {"tp_ranks", 2, {}}};
   freedom.edges = false;
   using enum CollectiveExecutor;
   freedom.executors = {kHost, kPeer};
