@@ -16,7 +16,7 @@ std::string quoted_json(std::string_view text);
 // of a JSON object, without its braces. One thread at a time.
 class TraceEvents {
  public:
-  // What a bar or a moment is on: a thread of the format. Numbers begin at 1. All are of one
+  // The track of a bar or a moment: a thread of the format. Numbers begin at 1. All are of one
   // process, since Perfetto orders processes by how much they hold, and threads by their number.
   using Track = std::uint64_t;
 

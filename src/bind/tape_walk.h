@@ -17,7 +17,7 @@ struct RunStep {
   // The launch right before it, or the collective there that a kernel between peers executes; null:
   // another step, or none.
   const PlannedStep* before = nullptr;
-  std::uint32_t row = 0;      // of the report; whoever walks sets it
+  std::uint32_t row = 0;      // of the report; the caller of the walk sets it
   bool programmatic = false;  // the edge from `before`: the step may start early
   // A collective: whoever executes it sets this if it sends a kernel of Baton's own.
   bool own_kernel = false;

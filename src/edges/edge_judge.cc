@@ -531,7 +531,7 @@ bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
   candidate.now.footprint = launch.footprint;
   candidate.now.extents = launch.extents;
   bool early = false;
-  // Behind an empty grid there is no launch to overlap with.
+  // A launch does not overlap with an empty grid before it.
   if (execution.before == bind::Before::kLaunch) early = judge_edge(bound, candidate, decision);
   follow(bound, candidate, early);
   return early;

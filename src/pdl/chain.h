@@ -77,7 +77,7 @@ class LaunchChain {
   // What comes next starts when everything before is complete.
   void cut();
 
-  // There is such memory: what nobody can name may lie there.
+  // Other devices write memory of this program. An access whose memory is not known may reach it.
   void expect_shared() { has_shared_ = true; }
 
   // Whether the next launch's wait may cover less than all that came before.

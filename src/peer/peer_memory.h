@@ -21,7 +21,7 @@ constexpr unsigned kSlotBytes = kThreads / kLanes * kPacketsOfWarp * kPacketByte
 constexpr unsigned kSlotsOffset = 4096;  // behind the epochs
 static_assert(kMostBlocks * 4 <= kSlotsOffset);
 
-// Where epochs begin: near their end, so that every run comes past it.
+// The first epoch. Epochs start again after 7 rounds, so that tests see it.
 constexpr unsigned kFirstEpoch = 0xfffffff8;
 
 // Slots of one kind and writer: those of all blocks. Kinds are 0 and 1 for the parity of the epoch,

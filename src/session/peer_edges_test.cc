@@ -1,5 +1,5 @@
-// The edges of kernels between peers: what is said of them, what a run does with them, and what the
-// simulated GPU finds where one is forced. The kernels are those of testdata/edges.cu.
+// The edges of kernels between peers: their verdicts, their use in a run, and the findings of the
+// simulated GPU where one is forced. The kernels are those of testdata/edges.cu.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -84,7 +84,7 @@ double Search::measure(Arm& arm) const {
 }
 
 std::vector<CollectiveExecutor> Search::executors() const {
-  // What the caller names executes them all.
+  // The executor that the caller names executes all of them.
   const bool is_fixed = options_.bindings.collectives != CollectiveExecutor::kAuto;
   if (!ranks_.are_several() || is_fixed) return {};
   std::vector<CollectiveExecutor> all = usable_executors(subject_.device(), ranks_.world());

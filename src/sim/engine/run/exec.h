@@ -58,7 +58,7 @@ struct Exec {
   // A flag told the fragment what another cluster did: others that poll it have a look, too, before
   // this one goes on and writes it again.
   bool gives_way = false;
-  // Of the warp's slice. Fragments of a loop that polls part and meet again.
+  // Both count over the warp's slice, since the lanes of a polling loop may part and meet again.
   std::uint32_t spin = 0;   // reads that wait for others, since it last polled for long
   std::uint32_t polls = 0;  // how often it polled for long
   alignas(32) std::uint32_t lanes[kLanes] = {};  // mask, all ones or zero a lane; kept unless whole
