@@ -236,9 +236,10 @@ __device__ void finish(T* results, unsigned long long elements, unsigned long lo
 
 // `of_block`: elements that a block takes at once, whole rows; `of_round`: those of one round, at
 // most kRoundBytes: a row, or a part of one, of kRoundBytes unless it is the last; without rows, any,
-// in whole packs unless that is `of_block`; `stop`: see Stop.
+// in whole packs unless that is `of_block`; `stop`: see Stop. The 2 of the bounds: with more registers,
+// the next launch's block could not start beside this one.
 #define BATON_ALL_REDUCE(name, T)                                                                  \
-  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads) baton_all_reduce_##name(     \
+  extern "C" __global__ void __launch_bounds__(baton::peer::kThreads, 2) baton_all_reduce_##name(  \
       const __grid_constant__ baton::peer::Ranks ranks, int rank, int count, const T* from, T* to, \
       unsigned long long elements, unsigned long long of_block, unsigned of_round, int op,         \
       int shots, const unsigned* stop, const __grid_constant__ baton::peer::Epilogue epilogue) {   \

@@ -4,8 +4,9 @@
 // have one dtype. With r = the reduction, rounded to that dtype:
 //   s = r + add, added in f32 and rounded            (s = r without `add`)
 //   normed = s * (1 / sqrt(mean of s * s in its row + epsilon)) * weight, in f32, rounded once
-// The result of the all-reduce becomes s. All roundings are to nearest, ties to even. Only the
-// dtype and the number of elements in a row decide the order of the sum in the mean.
+// The mean is the sum times the rounded reciprocal of the row's length. The result of the all-reduce
+// becomes s. All roundings are to nearest, ties to even. Only the dtype and the number of elements in
+// a row decide the order of the sum in the mean.
 
 namespace baton::peer {
 

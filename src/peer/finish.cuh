@@ -6,31 +6,45 @@
 #include "epilogue.h"
 #include "packs.cuh"
 #include "peer_memory.h"
+#include "ranks.cuh"
 
 namespace baton::peer {
 
-// The sum over the threads of a block, in one order. All threads get it.
-__device__ inline float sum_of_block(float value) {
+// One addition waits for log2(kCount) others.
+template <unsigned kCount>
+__device__ float sum_as_tree(const float* values) {
+  if constexpr (kCount == 1) {
+    return *values;
+  } else {
+    static_assert(kCount % 2 == 0, "a power of two");
+    return __fadd_rn(sum_as_tree<kCount / 2>(values), sum_as_tree<kCount / 2>(values + kCount / 2));
+  }
+}
+
+// The sum over the threads of a block, in one order. All threads get it. `is_odd` alternates from call
+// to call: the sums of the last call may still be read.
+__device__ inline float sum_of_block(float value, bool is_odd) {
   constexpr unsigned kWarps = kThreads / kLanes;
-  __shared__ float sums[kWarps];
+  __shared__ __align__(16) float all_sums[2][kWarps];
+  float* const sums = all_sums[is_odd];
 #pragma unroll
   for (unsigned distance = 16; distance != 0; distance /= 2) {
     value = __fadd_rn(value, __shfl_xor_sync(~0u, value, distance));
   }
-  __syncthreads();  // the last row's sums are read
   if (threadIdx.x % kLanes == 0) sums[threadIdx.x / kLanes] = value;
   __syncthreads();
-  float sum = sums[0];
-#pragma unroll
-  for (unsigned warp = 1; warp < kWarps; ++warp) sum = __fadd_rn(sum, sums[warp]);
-  return sum;
+  return sum_as_tree<kWarps>(sums);
 }
 
 template <class T, bool kEven>
 class Finisher {
  public:
   __device__ Finisher(const Epilogue& epilogue, T* result)
-      : epilogue_(epilogue), result_(result) {}
+      : epilogue_(epilogue),
+        result_(result),
+        share_(__frcp_rn(static_cast<float>(epilogue.row))) {
+    compute_now(share_);
+  }
 
   // Begins to load what the thread's pack of the `count` elements from `begin` on needs beside
   // itself. They are a row, or a part of one: `at` is its place there.
@@ -55,7 +69,8 @@ class Finisher {
       for (unsigned i = 0; i < kEach<T>; ++i) squares_ = __fmaf_rn(pack[i], pack[i], squares_);
     }
     if (epilogue_.row == 0 || at + count != epilogue_.row) return;
-    const float mean = __fdiv_rn(sum_of_block(squares_), static_cast<float>(epilogue_.row));
+    const float mean = __fmul_rn(sum_of_block(squares_, is_odd_), share_);
+    is_odd_ = !is_odd_;
     const float scale = __frcp_rn(__fsqrt_rn(__fadd_rn(mean, epilogue_.epsilon)));
     squares_ = 0;
     if (has_pack) store_norm(pack, weights_, scale, begin, threadIdx.x, count);
@@ -83,8 +98,10 @@ class Finisher {
 
   const Epilogue& epilogue_;
   T* const result_;
+  float share_;  // of an element in the mean of a row
   Pack<T> added_, weights_;
   float squares_ = 0;  // of the thread's elements of a row
+  bool is_odd_ = false;  // of the rows that the block has finished
 };
 
 // Of integers, which have no epilogues.

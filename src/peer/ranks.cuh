@@ -52,6 +52,9 @@ __device__ void compute_now(V& value) {
     asm volatile("" : "+l"(value));
   }
 }
+__device__ inline void compute_now(float& value) {
+  asm volatile("" : "+f"(value));
+}
 
 // A block's part of one all-reduce.
 struct Block {
