@@ -21,6 +21,10 @@ class BranchLimits : public DeviceTest {
     return fmt::format(R"({{ launch = "k{}", grid = [1], block = [4], args = ["{}", "{}"] }})",
                        kernel, from, to);
   }
+  // Adds 1 atomically to one element.
+  static std::string update(const std::string& to) {
+    return fmt::format(R"({{ launch = "increments", grid = [1], block = [4], args = ["{}"] }})", to);
+  }
   // The kernels k0 to k9 add 1 to four elements each.
   static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
     std::string text = buffer("x", "i32", "[64]", "input", "zeros") +
@@ -29,6 +33,7 @@ class BranchLimits : public DeviceTest {
     for (unsigned k = 0; k < 10; ++k) {
       text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
     }
+    text += "[kernels.increments]\nptx = \"chosen.ptx\"\n";
     text += "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
     const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
     EXPECT_EQ(report.parallels.size(), 1u);
@@ -44,6 +49,11 @@ class BranchLimits : public DeviceTest {
   static std::string sweep(unsigned count) {
     return fmt::format("{{ repeat = {}, index = \"i\", steps = [{}] }}", count,
                        launch(0, "x", "y + 4 * i"));
+  }
+  // As many launches, each of which updates another element of y.
+  static std::string update_sweep(unsigned count) {
+    return fmt::format("{{ repeat = {}, index = \"i\", steps = [{}] }}", count,
+                       update("y + i"));
   }
 };
 
@@ -76,6 +86,13 @@ TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   ASSERT_THAT(merged.conflicts, testing::Not(IsEmpty()));
   EXPECT_THAT(merged.conflicts.back(),
               HasSubstr("one of the branch's many accesses may touch anything"));
+  // Updates of one element are no race; the one access is an update only if all that it merges are.
+  const std::string updates = update("z");
+  EXPECT_EQ(judge({{updates}, {updates}}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(judge({{sweep(1023), updates}, {updates}}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(judge({{update_sweep(1024)}, {updates}}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(judge({{update_sweep(1024), launch(2, "x", "y")}, {updates}}).verdict,
+            EdgeVerdict::kUnknown);
   // What it merges writes, whatever came last.
   const ParallelReport read_last =
       judge({{sweep(1024), launch(1, "z", "y + 8188")}, {launch(2, "z", "x")}});

@@ -351,6 +351,17 @@ TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
   EXPECT_NE(next(launch(kHasty, kX, kWeight, kZ)).kind, Kind::kProven);
 }
 
+TEST(UnknownFootprint, KeepsWhatTheImageTells) {
+  const auto waits = [](std::optional<bool> told) {
+    return unknown_footprint("c", told, false, {UnseenCause::kMachineCode}).waits;
+  };
+  EXPECT_EQ(waits(false), Footprint::Waits::kNever);
+  EXPECT_NE(waits(true), Footprint::Waits::kNever);
+  EXPECT_NE(waits(std::nullopt), Footprint::Waits::kNever);
+  const Footprint cubin = unknown_footprint("c", true, true, {UnseenCause::kMachineCode});
+  EXPECT_FALSE(triggers_early(cubin, {}, {1, 1, 1}, {1, 1, 1})) << "its code is not known";
+}
+
 // Behind a gap, what nobody can name may be what is read; what is named is not.
 TEST_F(ChainTest, AGapLeavesUnnamedWritesToBeSeen) {
   const char writes_anything[] =

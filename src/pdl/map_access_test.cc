@@ -59,6 +59,18 @@ TEST(MapAccess, AStructHasSeveralMaps) {
   EXPECT_EQ(of_struct(), kNone) << "some are known";
 }
 
+// An index from memory may lead anywhere.
+TEST(MapAccess, AMapAtALoadedIndexIsNotKnown) {
+  GivenArgument given;
+  given.kind = GivenArgument::Kind::kStruct;
+  given.maps = {{.position = 0, .memory = 4}, {.position = 128, .memory = 5}};
+  EXPECT_EQ(memories(320,
+                     "mov.b64 %d1, p0; ld.shared.u64 %d2, [tile]; and.b64 %d2, %d2, 128;\n"
+                     "add.s64 %d1, %d1, %d2;",
+                     "", given),
+            kNone);
+}
+
 // Behind its own beginning a map that is a parameter is none, and what lies behind it is not known.
 TEST(MapAccess, AMapIsAtTheAddressOfItsParameter) {
   const std::vector<MemoryId> own = {5};

@@ -296,6 +296,8 @@ TEST(Signals, MbarriersOfOtherBlocks) {
 TEST(Signals, WhatIsNotFollowedMayArrive) {
   EXPECT_FALSE(is_late({.before = ".reg .b64 %f; call (), %f, (), P; P: .callprototype _ ();"}));
   EXPECT_FALSE(is_late({.before = "frobnicate.b64 %d3, %d4;"}));
+  EXPECT_NE(text(Roles().text() + "frobnicate.b64 %d3, %d4;"), "write p2")
+      << "also where it comes after all other signals";
 }
 
 // The consumers wait for the producer's arrival at a barrier with a number of threads.

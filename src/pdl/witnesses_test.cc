@@ -191,6 +191,26 @@ TEST_F(Certain, WhatDataDecideIsNotCertain) {
             EdgeCause::kElements);
 }
 
+// The two ways from the branch never meet, so no access after it is certain.
+TEST_F(Certain, WaysMayNeverMeet) {
+  follow(kProduces);
+  EXPECT_EQ(judge(std::string(kElement) +
+                  "ld.global.u32 %r3, [%b]; setp.eq.u32 %p1, %r3, 7; @%p1 bra SECOND;\n"
+                  "FIRST: ld.global.u32 %r4, [%e]; griddepcontrol.wait; bra FIRST;\n"
+                  "SECOND: ld.global.u32 %r4, [%e]; griddepcontrol.wait; bra SECOND;\n"),
+            EdgeCause::kElements);
+}
+
+TEST_F(Certain, AConversionToTheSameWidthCopiesAnAddress) {
+  follow(kProduces);
+  for (const std::string type : {"s64.u64", "u64.s64", "u64.u64"}) {
+    EXPECT_EQ(judge(std::string(kElement) + "cvt." + type +
+                    " %d1, %e; ld.global.u32 %r3, [%d1];\n" + kWait),
+              EdgeCause::kConflict)
+        << type;
+  }
+}
+
 TEST_F(Certain, AKernelWithCallsThatAreNotSeenIsNotUnsafe) {
   follow(kProduces);
   const std::string reads = std::string(kElement) + "ld.global.u32 %r3, [%e];\n";
@@ -285,6 +305,29 @@ TEST(CertainWalk, AppendsUpToALimit) {
       EXPECT_EQ(found.back().begin, 8u);
     }
   }
+}
+
+// A loop that begins with the kernel's first instruction: from the branch back, one way ends there.
+TEST(CertainWalk, AWayMayLeadThroughTheFirstInstruction) {
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u32 p3) {
+.reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %d<3>;
+AGAIN: ld.param.u32 %r1, [p3]; ld.param.u64 %d1, [p0]; ld.param.u64 %d2, [p1];
+setp.eq.u32 %p1, %r1, 0; @%p1 bra END;
+ld.global.u32 %r2, [%d2]; setp.eq.u32 %p2, %r2, 7; @%p2 bra AGAIN;
+ld.global.u32 %r3, [%d1];
+END: ret;
+})",
+                                               "k.ptx");
+  const Footprint footprint = read_footprint(module, *module->function("k"), {});
+  const GivenArgument given[] = {GivenArgument::pointer(kX), GivenArgument::pointer(kW),
+                                 GivenArgument::pointer(kY), GivenArgument::scalar(1)};
+  std::uint64_t steps = 1000;
+  std::vector<CertainAccess> found;
+  walk_certainly(footprint, given, kLaunch, {}, number_of_variable, steps, found);
+  EXPECT_EQ(found.size(), 1u) << "the load that comes before the branch";
 }
 
 // A step is an operation; none is executed when none is left.
