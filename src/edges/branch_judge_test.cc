@@ -23,7 +23,8 @@ class BranchLimits : public DeviceTest {
   }
   // Adds 1 atomically to one element.
   static std::string update(const std::string& to) {
-    return fmt::format(R"({{ launch = "increments", grid = [1], block = [4], args = ["{}"] }})", to);
+    return fmt::format(R"({{ launch = "increments", grid = [1], block = [4], args = ["{}"] }})",
+                       to);
   }
   // The kernels k0 to k9 add 1 to four elements each.
   static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
@@ -52,8 +53,7 @@ class BranchLimits : public DeviceTest {
   }
   // As many launches, each of which updates another element of y.
   static std::string update_sweep(unsigned count) {
-    return fmt::format("{{ repeat = {}, index = \"i\", steps = [{}] }}", count,
-                       update("y + i"));
+    return fmt::format("{{ repeat = {}, index = \"i\", steps = [{}] }}", count, update("y + i"));
   }
 };
 

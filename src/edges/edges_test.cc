@@ -256,15 +256,13 @@ TEST_F(EdgeVerdicts, IndexesMoveOffsets) {
 // Two arguments are one address at first, and not in the next iteration.
 TEST_F(EdgeVerdicts, IndexesMoveTheOffsetsOfEachArgument) {
   const auto of_reads_at = [](const std::string& place) {
-    return edges({"ahead"},
-                 "[kernels.chosen]\nptx = \"chosen.ptx\"\n" +
-                     repeat("2", {step("chosen", "\"y\", \"y + 16 * i\", 2"),
-                                  step("ahead", "\"" + place + "\", \"x\", \"z\"")}));
+    return edges({"ahead"}, "[kernels.chosen]\nptx = \"chosen.ptx\"\n" +
+                                repeat("2", {step("chosen", "\"y\", \"y + 16 * i\", 2"),
+                                             step("ahead", "\"" + place + "\", \"x\", \"z\"")}));
   };
   // How far an address that is chosen goes is not known.
   EXPECT_THAT(of_reads_at("y + 32"), ElementsAre("1-0 proven programmatic", "0-1 unknown full"));
-  EXPECT_THAT(of_reads_at("y + 16"),
-              ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
+  EXPECT_THAT(of_reads_at("y + 16"), ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
 }
 
 TEST_F(EdgeVerdicts, OnlyLaunchesOverlap) {

@@ -97,6 +97,9 @@ TEST_F(ChainTest, AnEarlyAccessOfSharedMemoryIsNeverProven) {
   const std::string early_store = "st.global.f32 [%c], %f1; griddepcontrol.wait;";
   expect(next(launch(early_store, kX, kWeight, kSlots)), Kind::kUnknown, Cause::kOtherDevice);
   chain_.cut();
+  first(launch(kGood, kX, kWeight, kY));
+  EXPECT_EQ(next(launch(early_store, kX, kWeight, kSlots)).memory, kSlots);
+  chain_.cut();
   // What nobody can name may be it.
   const std::string indirect =
       "ld.global.u64 %d1, [%b]; st.global.f32 [%d1], %f1; griddepcontrol.wait;";

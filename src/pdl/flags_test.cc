@@ -161,7 +161,8 @@ TEST(Flags, TheReaderAcquires) {
   EXPECT_TRUE(
       is_late({.poll = "ld.relaxed.cta.shared.u32 %r5, [shared];", .after = "fence.acq_rel.cta;"}));
   EXPECT_TRUE(is_late({.poll = poll, .after = "add.u32 %r6, %r5, 1; fence.sc.cta;"}));
-  EXPECT_TRUE(is_late({.poll = poll, .after = "@%p1 trap; membar.cta;"})) << "nothing comes after it";
+  EXPECT_TRUE(is_late({.poll = poll, .after = "@%p1 trap; membar.cta;"}))
+      << "nothing comes after it";
   EXPECT_FALSE(is_late({.poll = poll, .after = "@%p1 membar.cta;"}));
   EXPECT_FALSE(is_late({.poll = poll, .after = "ld.global.u32 %r6, [%a]; membar.cta;"}));
   EXPECT_FALSE(is_late({.poll = poll, .after = "bar.sync 1, 64; membar.cta;"}));

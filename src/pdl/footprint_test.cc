@@ -181,6 +181,17 @@ ld.local.u64 %d1, [%SP+8]; ld.global.f32 %f1, [%d1];)";
   EXPECT_EQ(text(spill), "read p1");
 }
 
+// Its address was stored and loaded again, so the load may be of local memory or of other memory.
+TEST(Footprint, FollowsSpillsByGenericAddresses) {
+  EXPECT_EQ(text(R"(
+.local .align 8 .b8 depot[16]; .reg .b64 %SP;
+mov.u64 %SP, depot; st.local.u64 [%SP], %b;
+cvta.local.u64 %SP, %SP; st.shared.u64 [shared], %SP;
+griddepcontrol.wait;
+ld.shared.u64 %d1, [shared]; ld.u64 %d2, [%d1]; ld.global.f32 %f1, [%d2];)"),
+            "read p1 loaded; read loaded");
+}
+
 TEST(Footprint, KnowsEveryKindOfAccess) {
   const auto of = [](const std::string& access) { return text(kWait + access); };
   EXPECT_EQ(of("atom.global.add.u32 %r3, [%a], 1;"), "update p0");
@@ -643,6 +654,47 @@ ld.param.b64 %d9, [result]; }
                                   ".func f(.param .b64 q) { .reg .b64 %d; mov.b64 %d, q;\n"
                                   "ld.local.u64 %d, [%d]; ld.global.u64 %d, [%d]; ret; }\n")),
               HasSubstr("taking the address of what a call passes is at k.ptx:"));
+}
+
+// A callee may take what it is passed in other parts than those that were put.
+TEST(Footprint, CallsPassParts) {
+  const auto of = [](const std::string& puts, const std::string& takes) {
+    return text_of(
+        footprint_of("mov.b64 {%r3, %r4}, %a; mov.b64 {%r5, %r6}, %b;\n"
+                     "{ .param .b64 q;\n" +
+                         puts + "call.uni f, (q); }",
+                     ".func f(.param .b64 q) { .reg .b32 %x<3>; .reg .b64 %d;\n" + takes +
+                         "ld.global.u32 %x2, [%d]; ret; }\n"));
+  };
+  const std::string whole = "ld.param.b64 %d, [q];\n",
+                    halves =
+                        "ld.param.b32 %x0, [q]; ld.param.b32 %x1, [q+4];\n"
+                        "mov.b64 %d, {%x0, %x1};\n";
+  EXPECT_EQ(of("st.param.b64 [q], %a;\n", whole), "early read p0");
+  EXPECT_EQ(of("st.param.b64 [q], %a;\n", halves), "early read p0*");
+  EXPECT_EQ(of("st.param.b32 [q], %r3; st.param.b32 [q+4], %r4;\n", whole),
+            "early read p0* p0* p0*");
+  EXPECT_EQ(of("st.param.b32 [q], %r3; st.param.b32 [q+4], %r6;\n", whole),
+            "early read p0* p0*+p1* p1*");
+}
+
+// Without a launch no field of a struct is known.
+TEST(Footprint, AFieldThatDecidesIsAnything) {
+  EXPECT_EQ(text("mov.b64 %d5, p3; ld.param.u32 %r3, [%d5]; setp.eq.u32 %p1, %r3, 0;\n"
+                 "@%p1 griddepcontrol.wait;\nst.global.u32 [%c], 1;"),
+            "early write p2");
+}
+
+// The elected thread need not be the first one of its warp.
+TEST(Footprint, ABarrierAfterAnElectedThreadOrdersIfThatThreadWaits) {
+  const auto of = [](const std::string& condition) {
+    return text_of(footprint_of("elect.sync _|%p1, 0xffffffff; @!%p1 bra OVER;\n" + condition +
+                                    "griddepcontrol.wait;\n"
+                                    "OVER: bar.sync 0; st.global.u32 [%c], 1;",
+                                "", {64, 1, 1}));
+  };
+  EXPECT_EQ(of(""), "write p2");
+  EXPECT_EQ(of("setp.ne.u32 %p2, %r1, 0; @%p2 bra OVER;\n"), "unclear write p2");
 }
 
 TEST(Footprint, WhatCannotBeReadIsUnknown) {

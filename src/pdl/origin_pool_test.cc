@@ -21,6 +21,22 @@ OriginSet full_set(OriginPool& pool, OriginId first) {
   return set;
 }
 
+// Two words of a struct are an address. A word and an address are none.
+TEST(OriginPool, OnlyWordsAreHalvesOfWhatAStructHolds) {
+  OriginPool pool;
+  const auto source = [](SourceKind kind, std::uint32_t offset) {
+    return AddressSource{.kind = kind, .id = 3, .offset = offset, .ways = AddressSource::kWhole};
+  };
+  const auto ways_of = [&](SourceKind low, SourceKind high) {
+    const Origin& joined =
+        pool[pool.join_halves(pool.of(source(low, 0)), pool.of(source(high, 4)))];
+    return joined.sources.at(0).ways;
+  };
+  EXPECT_EQ(ways_of(SourceKind::kParamWord, SourceKind::kParamWord), AddressSource::kWhole);
+  EXPECT_EQ(ways_of(SourceKind::kParamWord, SourceKind::kParam), AddressSource::kMixed);
+  EXPECT_EQ(ways_of(SourceKind::kParam, SourceKind::kParamWord), AddressSource::kMixed);
+}
+
 TEST(OriginPool, ASetOfTooManyBecomesOneOfAllSources) {
   OriginPool pool;
   OriginSet set = full_set(pool, pool.of(param(0)));

@@ -489,6 +489,38 @@ TEST(Rewrite, TriggersBehindALoopThatWritesNothing) {
             "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nTRIGGER st.global.f32 [%c], %f2;\nret;");
 }
 
+// The first thread to trigger does so for its block.
+TEST(Rewrite, TriggersInNoLoopAheadOfTheWait) {
+  const std::string weights =
+      "L: ld.global.f32 %f1, [%a];\nst.shared.f32 [%r2], %f1;\nadd.u32 %r1, %r1, %r2;\n"
+      "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\n";
+  const std::string rest = "st.global.f32 [%c], %f1;\nret;";
+  EXPECT_EQ(text(weights + kOwnWait + rest, TriggerPlace::kBehindLoads),
+            weights + kOwnWait + "TRIGGER " + rest);
+}
+
+// An iteration goes on where a jump leads, also to what stands before it in the text.
+TEST(Rewrite, TriggersInALoopWhoseIterationJumps) {
+  const auto text_with = [](const std::string& wait, const std::string& inserted) {
+    return wait +
+           "bra L;\nFAR: st.global.f32 [%c], %f1;\nadd.u32 %r1, %r1, %r2;\n"
+           "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;\n"
+           "L: ld.global.f32 %f1, [%b];\n" +
+           inserted + "bra FAR;";
+  };
+  EXPECT_EQ(text(text_with("", ""), TriggerPlace::kBehindLoads),
+            text_with("WAIT ",
+                      "{ .reg .b32 %baton0; .reg .pred %baton1; add.u32 %baton0, %r1, %r2; "
+                      "setp.lt.u32 %baton1, %baton0, %r0; @!%baton1 TRIGGER } "));
+}
+
+// An index decides, and no predicate.
+TEST(Rewrite, LeavesLoopsThatATableOfBranchesEnds) {
+  const std::string body = loop(
+      "add.u32 %r1, %r1, %r2;\nTABLE: .branchtargets L, DONE;\nbrx.idx %r1, TABLE;\nDONE: ret;");
+  EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
+}
+
 TEST(Rewrite, TriggersInALoopWhoseEndIsKnownEarlier) {
   EXPECT_EQ(text("L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n"
                  "ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n@%p1 bra L;\nret;",
