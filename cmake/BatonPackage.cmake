@@ -32,9 +32,10 @@ file(WRITE "${control}/copyright" "\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 
 Files: *
-Copyright: ${CPACK_PACKAGE_CONTACT}
+Copyright: 2026 ${CPACK_PACKAGE_CONTACT}
 License: Apache-2.0
  The licence is in /usr/share/common-licenses/Apache-2.0.
 ")
-install(FILES "${control}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${control}/copyright" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 include(CPack)

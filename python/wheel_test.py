@@ -151,12 +151,17 @@ class Wheel(unittest.TestCase):
             names = set(archive.namelist())
             modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
             sizes = {info.filename: info.file_size for info in archive.infolist()}
+            texts = {name: archive.read(name).decode() for name in names if name.endswith((".cmake", ".pc"))}
             metadata = archive.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
         for name in ("baton/__init__.py", "baton/py.typed", "baton/bin/baton", "baton/lib/libbaton.so",
                      "baton/include/baton.h", "baton/include/baton/baton.h",
                      "baton/lib/cmake/baton/baton-config.cmake"):
             self.assertIn(name, names)
         self.assertTrue(modes["baton/bin/baton"] & 0o111)
+        # Packages for CMake and pkg-config work wherever the wheel is, and name nothing of this machine.
+        self.assertGreater(len(texts), 3)
+        for name, text in texts.items():
+            self.assertEqual(re.findall(rf"zig-cache|\.deps|{re.escape(str(ROOT))}", text), [], name)
         extension = [name for name in names if re.fullmatch(r"baton/_core\..*so", name)]
         self.assertEqual(len(extension), 1)
         # What both need is in the library alone.

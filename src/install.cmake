@@ -29,9 +29,12 @@ function(baton_install target component)
     DESTINATION "${package}" ${where})
 
   # What a C compiler does not link by itself, and a static library needs.
-  set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-  list(REMOVE_ITEM cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
-  list(REMOVE_DUPLICATES cxx_libraries)
+  set(cxx_libraries "")
+  if(kind STREQUAL "STATIC_LIBRARY")
+    set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+    list(REMOVE_ITEM cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+    list(REMOVE_DUPLICATES cxx_libraries)
+  endif()
 
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/baton-config.cmake.in"
     "${made}/baton-config.cmake" INSTALL_DESTINATION "${package}" PATH_VARS CMAKE_INSTALL_BINDIR)

@@ -80,6 +80,6 @@ def _import() -> Any:
         import tvm_ffi
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError(
-            f"{missing}; install apache-tvm-ffi, by pip install 'baton[tvm-ffi]'",
+            f"{missing}; run: pip install 'apache-tvm-ffi>=0.1.6,<0.2'",
             name=missing.name) from missing
     return tvm_ffi

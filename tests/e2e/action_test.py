@@ -3,12 +3,15 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 
 from baton import BATON, ROOT, Case, buffer, kernel, launch, main, program
 
-SCRIPT = ROOT / ".github" / "actions" / "check-kernels" / "check_kernels.py"
+ACTION = ROOT / ".github" / "actions" / "check-kernels"
+SCRIPT = ACTION / "check_kernels.py"
 
 GOOD = 'extern "C" __global__ void k(float* y) { y[threadIdx.x] += 1; }\n'
 RACE = """\
@@ -65,6 +68,27 @@ class Action(Case):
         status, printed = self.act("nowhere/*.toml")
         self.assertEqual(status, 2)
         self.assertIn("::error title=baton::no file matches nowhere/*.toml", printed)
+
+    def wheel_key(self):
+        """Calls the step of action.yml in a checkout of the action that has a few files alone."""
+        step = re.search(r"- name: Name the wheel\n.*?run: \|\n(.*?)\n    - ", (ACTION / "action.yml").read_text(), re.DOTALL)
+        output = self.folder / "output"
+        output.write_text("")
+        environment = dict(os.environ, GITHUB_OUTPUT=str(output), ImageOS="ubuntu24", RUNNER_ARCH="X64",
+                           GITHUB_ACTION_PATH=str(self.folder / ".github/actions/check-kernels"))
+        subprocess.run(["bash", "-e", "-o", "pipefail", "-c", textwrap.dedent(step[1])], cwd="/", env=environment,
+                       check=True)
+        return re.fullmatch(r"key=(baton-wheel-ubuntu24-X64-[0-9a-f]{64})\n", output.read_text())[1]
+
+    def test_the_cached_wheel_is_that_of_the_sources(self):
+        (self.folder / ".github/actions/check-kernels").mkdir(parents=True)
+        for name in ("CMakeLists.txt", "cmake/a.cmake", "include/baton.h", "pyproject.toml", "python/a.py", "src/a b.cc"):
+            self.write(name, "")
+        first = self.wheel_key()
+        self.write("docs/page.md", "")
+        self.assertEqual(self.wheel_key(), first)
+        self.write("src/a b.cc", "int a;")
+        self.assertNotEqual(self.wheel_key(), first)
 
 
 if __name__ == "__main__":
