@@ -75,6 +75,12 @@ bool SharedWatch::Memory::are_stores(const Segment& one, const Access& a, const 
          other.party < watch_.all_;
 }
 
+// Whether the store changed nothing, as far as that was asked for.
+bool SharedWatch::Memory::is_idle(const Segment& segment, std::size_t index) {
+  return index >= segment.blind &&
+         std::ranges::binary_search(segment.touched->idle, static_cast<std::uint32_t>(index));
+}
+
 // Whether both are known to store the same to the same places: then they agree on every bit.
 bool SharedWatch::Memory::store_equal_rows(const Segment& one, std::size_t mine,
                                            const Segment& other, std::size_t theirs) const {
@@ -84,7 +90,7 @@ bool SharedWatch::Memory::store_equal_rows(const Segment& one, std::size_t mine,
       a.offset == b.offset && a.stride == b.stride && a.places == b.places && a.bytes == b.bytes;
   if (!is_one_place || a.stride == 0 || !are_stores(one, a, other, b)) return false;
   watch_.look_at_values();
-  if (one.is_blind || other.is_blind) return false;
+  if (mine < one.blind || theirs < other.blind) return false;
   const std::span<const std::byte> kept = one.touched->values.of(mine);
   return !kept.empty() && std::ranges::equal(kept, other.touched->values.of(theirs));
 }
@@ -134,6 +140,9 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
   const Access& b = other.touched->log[theirs];
   if (!are_stores(one, a, other, b) || (a.stride == 0 && b.stride == 0)) return false;
   watch_.look_at_values();
+  // Whoever was not asked stored before the other one did so for the first time.
+  if (mine < one.blind) return is_idle(other, theirs);
+  if (theirs < other.blind) return is_idle(one, mine);
   // A byte of an access; null where it is not known what was stored.
   struct Byte {
     bool is_written = false;
@@ -148,7 +157,7 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
         return {true, reinterpret_cast<const std::byte*>(access.value.data()) + within};
       }
       const std::span<const std::byte> kept = segment.touched->values.of(index);
-      if (segment.is_blind || kept.empty()) return {true, nullptr};
+      if (kept.empty()) return {true, nullptr};
       return {true, kept.data() + k * access.bytes + within};
     }
     return {};

@@ -69,8 +69,8 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
   for (Memory& memory : memories_) {
     Memory::Ended ended = memory.end(memory.open_[warp]);
     if (ended.touched == nullptr) continue;
-    memory.close(
-        x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.is_blind});
+    memory.close(x,
+                 {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.blind});
   }
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
@@ -81,9 +81,10 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
 }
 
 void SharedWatch::look_at_values() {
+  if (looks_at_values_) return;
   looks_at_values_ = true;
   for (Memory& memory : memories_) {
-    for (Open& open : memory.open_) open.looks_at_values_ = true;
+    for (Open& open : memory.open_) open.look_at_values();
   }
 }
 

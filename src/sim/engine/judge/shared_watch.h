@@ -35,8 +35,9 @@ namespace baton::sim {
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
 // differs. A segment that does something new keeps what its lanes store to several places. One that
-// does what one before it did is not asked for its values, which then count as unknown, until two
-// warps are found to write one place: from then on all are asked (look_at_values).
+// does what one before it did is not asked for its values until a warp stores for the first time
+// where another one has: from then on all are asked (look_at_values). What was there when that warp
+// stored tells what the other one had stored unasked.
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
@@ -93,6 +94,7 @@ class SharedWatch {
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
     std::vector<Access> log;
     KeptValues values;  // of stores to several places, while the log is whole
+    std::vector<std::uint32_t> idle;  // stores that changed nothing, by their numbers in the log
     bool empty() const { return low >= high; }
   };
 
@@ -105,15 +107,15 @@ class SharedWatch {
       if (next_ != end_ && *next_ == access) {
         ++next_;
       } else {
-        note_new(access, nullptr);
+        note_new(access, nullptr, nullptr);
       }
     }
-    // Of a store to several places.
-    void note(const Access& access, const StoredValues& values) {
-      if (next_ != end_ && *next_ == access && !looks_at_values_) {
+    // Of a store. `memory` is where the first place is, which the store has not changed yet.
+    void note(const Access& access, const StoredValues& values, const std::byte* memory) {
+      if (next_ != end_ && *next_ == access && (!looks_at_values_ || access.stride == 0)) {
         ++next_;
       } else {
-        note_store(access, values);
+        note_store(access, values, memory);
       }
     }
     // Notes an access of all lanes if it is the one that came here before. The instruction knows
@@ -131,8 +133,9 @@ class SharedWatch {
    private:
     friend class SharedWatch;
     friend class Memory;
-    void note_new(const Access& access, const StoredValues* values);
-    void note_store(const Access& access, const StoredValues& values);
+    void note_new(const Access& access, const StoredValues* values, const std::byte* memory);
+    void note_store(const Access& access, const StoredValues& values, const std::byte* memory);
+    void look_at_values();
     // Whether the k-th access of the log stored these values, or nobody asks.
     bool agrees(const Footprint& past, std::size_t k, const StoredValues* values) const;
     bool replays() const { return end_ != nullptr; }
@@ -148,7 +151,8 @@ class SharedWatch {
     std::array<std::shared_ptr<Footprint>, 4> past_;
     std::uint32_t oldest_ = 0;  // of `past_`
     bool looks_at_values_ = false;
-    bool is_blind_ = false;  // it began to replay without a look at values
+    std::size_t blind_ = 0;              // its first accesses, whose values nobody looked at
+    std::vector<std::uint64_t> stored_;  // words where it ever stored
   };
 
   // What two segments lack.
@@ -194,11 +198,11 @@ class SharedWatch {
       Clock start;
       std::shared_ptr<Footprint> touched;
       bool is_async_read = false;  // of a bulk copy
-      bool is_blind = false;       // the footprint's values are those of an earlier segment
+      std::size_t blind = 0;       // its first accesses, whose values nobody looked at
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
-      bool is_blind = false;
+      std::size_t blind = 0;
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
@@ -209,6 +213,7 @@ class SharedWatch {
                       std::span<const std::uint32_t> chunks);
     void log(Footprint& footprint, const Access& access) const;
     bool is_written(const Footprint& footprint, const Access& access) const;
+    bool is_stored_by_others(Open& open, const Access& access);
     void refine();
     void refine(Footprint& footprint);
     std::shared_ptr<Footprint> take();
@@ -225,6 +230,7 @@ class SharedWatch {
     std::vector<Rivals> rivals(const Segment& one, const Segment& other, std::uint32_t word) const;
     static std::vector<std::size_t> touching(const Segment& segment, std::uint32_t from,
                                              std::uint32_t count);
+    static bool is_idle(const Segment& segment, std::size_t index);
     bool are_stores(const Segment& one, const Access& a, const Segment& other,
                     const Access& b) const;
     bool store_equal_rows(const Segment& one, std::size_t mine, const Segment& other,
@@ -247,6 +253,7 @@ class SharedWatch {
     std::vector<Open> open_;  // by warp of the cluster
     std::vector<Segment> closed_;
     std::shared_ptr<Footprint> all_closed_;
+    std::vector<std::uint64_t> stored_, stored_by_several_;  // words, by any warp
     // Words of the sets where the segment that ends conflicts with any of `closed_`.
     std::vector<std::uint32_t> suspicious_;
     std::vector<std::shared_ptr<Footprint>> spare_;
