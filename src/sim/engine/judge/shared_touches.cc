@@ -352,9 +352,6 @@ void SharedWatch::Open::note_new(const Access& access, const StoredValues* value
                                  const std::byte* before) {
   Memory& memory = *memory_;
   if (memory.shift_ != 0 && is_fine(access)) memory.refine();
-  if (values != nullptr && !looks_at_values_ && memory.is_stored_by_others(*this, access)) {
-    memory.watch_.look_at_values();
-  }
   if (touched_ == nullptr) {
     for (const auto& past : past_) {
       if (past == nullptr || past->log.front() != access || !agrees(*past, 0, values)) continue;
@@ -368,6 +365,9 @@ void SharedWatch::Open::note_new(const Access& access, const StoredValues* value
     memory.diverge(*this);
   }
   Footprint& touched = *touched_;
+  if (values != nullptr && !looks_at_values_ && memory.is_stored_by_others(*this, access)) {
+    memory.watch_.look_at_values();
+  }
   memory.touch(touched, access);
   if (values == nullptr || !touched.is_whole) return;
   const std::size_t index = touched.log.size() - 1;
