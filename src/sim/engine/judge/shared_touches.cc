@@ -118,6 +118,12 @@ bool is_idle(const SharedWatch::Access& access, std::span<const std::byte> kept,
   return true;
 }
 
+std::uint32_t all_lanes_of(const SharedWatch::Access& access) {
+  if (access.stride == 0) return access.lanes;
+  if (access.shape != 0 || access.places >= kLanes) return kAllLanes;
+  return ((std::uint32_t{1} << access.places) - 1) << access.first_lane;
+}
+
 bool is_fine(const SharedWatch::Access& access) {
   return ((access.offset | access.bytes | access.stride) & 3) != 0;
 }
@@ -155,7 +161,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->is_whole = true;
   footprint->lanes_are_compared = false;
   footprint->writes = footprint->has_strong = false;
-  footprint->strong_sizes = 0;
+  footprint->strong_sizes = footprint->lanes = 0;
   footprint->log.clear();
   footprint->values.clear();
   footprint->idle.clear();
@@ -206,6 +212,7 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   const bool polls = access.touch == AccessKind::kStrongRead && !touched.log.empty();
   if (polls && touched.log.back() == access) return;
   if (access.bytes != 0) mark(touched, access);
+  touched.lanes |= all_lanes_of(access);
   log(touched, access);
 }
 
@@ -434,12 +441,9 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   }
   for (std::size_t k = 0; k < closed_.size() && !suspicious_.empty(); ++k) {
     const Segment& other = closed_[k];
-    if (other.party == segment.party && other.party < watch_.all_) continue;
-    if (at(segment.start.over, other.party) <= other.index) {
-      compare(x, segment, other, Lack::kOrder);
-    } else if (segment.is_async_read && other.party < watch_.all_ &&
-               at(segment.start.fenced, other.party) <= other.index) {
-      compare(x, segment, other, Lack::kProxyFence);
+    const bool is_ordered = at(segment.start.over, other.party) > other.index;
+    if ((!is_ordered && !is_ordered_by_lanes(segment, other)) || lacks_fence(segment, other)) {
+      compare(x, segment, other);
     }
   }
   add(mine, *all_closed_);

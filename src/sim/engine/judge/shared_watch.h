@@ -14,6 +14,7 @@
 #include "sim/engine/judge/clock.h"
 #include "sim/engine/judge/kept_values.h"
 #include "sim/engine/judge/knowledge.h"
+#include "sim/engine/judge/lane_parties.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
 
@@ -28,7 +29,8 @@ namespace baton::sim {
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
 // that nothing orders are held against each other when the later of them ends; what is ordered
 // before all warps that still run is forgotten. Lanes of one warp are held against each other
-// within a segment (shared_lanes.cc).
+// within a segment (shared_lanes.cc), and beyond it once some of them were ordered apart from the
+// rest (shared_apart.cc).
 // Loops touch the same places turn by turn, so an access is first held against the one that came at
 // this point of a segment before: where a segment does what one before it did, it takes over that
 // one's footprint.
@@ -92,6 +94,7 @@ class SharedWatch {
     bool writes = false;
     bool has_strong = false;         // accesses: else those sets are empty
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
+    std::uint32_t lanes = 0;         // that touched anything
     std::vector<Access> log;
     KeptValues values;  // of stores to several places, while the log is whole
     std::vector<std::uint32_t> idle;  // stores that changed nothing, by their numbers in the log
@@ -156,10 +159,14 @@ class SharedWatch {
   };
 
   // What two segments lack.
-  enum class Lack : std::uint8_t { kOrder, kProxyFence, kWarpBarrier };
+  enum class Lack : std::uint8_t { kNothing, kOrder, kLaneOrder, kProxyFence, kWarpBarrier };
 
   // The lanes of an access that touch the k-th of its places.
   static std::uint32_t lanes_of(const Access& access, std::uint32_t k);
+  // Those that touch one of the bytes [from, from + count).
+  static std::uint32_t lanes_at(const Access& access, std::uint32_t from, std::uint32_t count);
+  static std::uint32_t lanes_behind(std::span<const Access> log, int lane, std::size_t from,
+                                    std::size_t to);
   // The bytes that the lane stores.
   static void copy_stored(const StoredValues& values, int lane, std::uint32_t bytes,
                           std::byte* into);
@@ -199,6 +206,7 @@ class SharedWatch {
       std::shared_ptr<Footprint> touched;
       bool is_async_read = false;  // of a bulk copy
       std::size_t blind = 0;       // its first accesses, whose values nobody looked at
+      std::vector<ApartClock> apart = {};  // what some of its lanes know besides
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
@@ -221,7 +229,9 @@ class SharedWatch {
     Ended end(Open& open);
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
-    void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
+    bool is_ordered_by_lanes(const Segment& one, const Segment& other) const;
+    bool lacks_fence(const Segment& one, const Segment& other) const;
+    void compare(Exec* x, const Segment& one, const Segment& other) const;
     void compare_lanes(Exec* x, const Segment& segment) const;
     // Two accesses, by their numbers in the logs of two segments.
     struct Rivals {
@@ -230,6 +240,13 @@ class SharedWatch {
     std::vector<Rivals> rivals(const Segment& one, const Segment& other, std::uint32_t word) const;
     static std::vector<std::size_t> touching(const Segment& segment, std::uint32_t from,
                                              std::uint32_t count);
+    // What two accesses lack, and their first lanes that do.
+    struct Meeting {
+      Lack lack = Lack::kNothing;
+      int mine = 0, theirs = 0;
+    };
+    Meeting meeting_of(const Segment& one, std::size_t mine, const Segment& other,
+                       std::size_t theirs, std::uint32_t at) const;
     static bool is_idle(const Segment& segment, std::size_t index);
     bool are_stores(const Segment& one, const Access& a, const Segment& other,
                     const Access& b) const;
@@ -300,7 +317,9 @@ class SharedWatch {
   void arrive(Exec* x, std::uint32_t barrier);
   // The barrier of the block of that rank is complete, and the warps of the mask go on. One
   // `of_all` threads waited for those that exited, too.
-  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps, bool of_all);
+  // Of those in `whole` all lanes do, of the others those that `lanes` has by their warp.
+  void release(Exec* x, std::uint32_t barrier, std::uint32_t warps, std::uint32_t whole,
+               std::span<const std::uint32_t> lanes, bool of_all);
   // An atomic or another strong access of a generic address.
   void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                    MemoryScope scope);
@@ -308,6 +327,8 @@ class SharedWatch {
   void fence_proxy(Exec* x);
   // The lanes of the executing warp met at its barrier.
   void sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes);
+  // They exchange registers.
+  void exchange(Exec* x, std::uint32_t lanes);
   // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
   // block. What is relaxed orders by fences alone.
   void arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed);
@@ -315,15 +336,22 @@ class SharedWatch {
   void leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed);
   void arrive_cluster(Exec* x, bool is_relaxed);
   void complete_cluster();
-  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
+  // These lanes of a warp of the block of that rank do, which may be all of it.
+  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp, std::uint32_t lanes,
+                     bool is_whole);
   void exit(Exec* x);
   // The present segment of a warp of the cluster, and what the warp knows.
   std::uint32_t segment_of(std::uint32_t warp) const { return index_[warp]; }
   const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
+  // What some lanes of it know besides, and whether the lanes are ordered in other ways, too.
+  const std::vector<ApartLanes>& apart_of(std::uint32_t warp) const { return apart_[warp]; }
+  bool has_apart(std::uint32_t warp) const {
+    return !apart_[warp].empty() || clocks_[warp].over[warp] != index_[warp];
+  }
   std::uint32_t warps_of_block() const { return warps_; }
   bool is_copy(std::uint32_t party) const { return party >= all_; }
   // Whether the executing warp knows that the block of that rank has begun.
-  bool has_begun(const Exec* x, std::uint32_t rank) const;
+  bool has_begun(const Exec* x, std::uint32_t rank);
 
  private:
   // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
@@ -344,12 +372,6 @@ class SharedWatch {
     std::uint32_t party = 0;  // of its bulk copies; 0: none yet
     std::uint32_t copies = 0;
   };
-  // What a warp's latest fence released, and what it has seen of flags since: for all of the
-  // cluster, and, where that has several blocks, for its own one.
-  struct Fences {
-    Knowledge released, seen;
-    Knowledge released_in_block, seen_in_block;
-  };
   struct Told {
     Knowledge clock;     // with a scope that has the cluster
     Knowledge in_block;  // with the scope of the block
@@ -357,25 +379,53 @@ class SharedWatch {
   struct Flag {
     std::vector<Told> told;  // by the rank of who told it
     std::uint32_t warp = 0;  // that wrote it last
+    std::uint32_t lanes = 0;
+  };
+  // Lanes of a warp that are ordered with others at once. All of them are ordered with each other,
+  // too: that is all that is known of a warp that does not part.
+  struct Who {
+    std::uint32_t warp = 0;
+    std::uint32_t lanes = 0;
+    bool is_whole = true;
   };
   bool is_for_block(MemoryScope scope) const {
     return scope == MemoryScope::kBlock && memories_.size() > 1;
   }
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
 
-  void close(Exec* x, std::uint32_t warp);
+  Who who(const Exec* x) const;
+  Who who_meets(const Exec* x) const;
+  const Knowledge& known_to(const Who& who);
+  Knowledge& knowledge_of(const Who& who);
+  Fences& fences_of(const Who& who);
+  ApartLanes& apart(const Who& who);
+  // Calls `use` with what the fences of the lanes, or of some of them, did.
+  template <class Use>
+  void each_fences(const Who& who, Use use) const {
+    use(fences_[who.warp]);
+    for (const ApartLanes& some : apart_[who.warp]) {
+      if ((some.lanes & who.lanes) != 0) use(some.fences);
+    }
+  }
+  bool has_fenced(const Who& who) const;
+  std::uint32_t party_of(const Exec* x, const Who& who);
+  void tell(const Exec* x, Knowledge& object, const Who& who);
+  void meet(std::uint32_t warp);
+  void meet(Exec* x, const Who& who);
+  std::uint32_t lanes_before(const Memory::Segment& one, int lane,
+                             const Memory::Segment& other) const;
+  void close(Exec* x, const Who& who);
   void close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads);
   void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
-  void join(Knowledge& object, std::uint32_t warp);
-  void arrive(Exec* x, Knowledge& object, bool is_relaxed);
-  void learn(Exec* x, std::uint32_t warp, const Knowledge& told);
-  void learn_of_others(Exec* x, std::uint32_t warp, const ClusterClock& told);
+  void arrive(Exec* x, Knowledge& object, bool is_relaxed, const Who& who);
+  void learn(Exec* x, const Who& who, const Knowledge& told);
+  void learn_of_others(Exec* x, const Who& who, const ClusterClock& told);
   void take_in(const Exec* x, Knowledge& knowledge, const ClusterClock& told) const;
-  ClusterClock known_to(const Exec* x, std::uint32_t warp) const;
+  ClusterClock known_to_grid(const Exec* x, const Who& who);
   void access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
-  PeerClock told_to_peers(const Exec* x, std::uint32_t warp) const;
+  PeerClock told_to_peers(const Exec* x, std::uint32_t warp);
   void learn_of_peers(Exec* x, Knowledge& knowledge, const PeerClock& known,
                       const PeerClock& narrow) const;
   void access_peer_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
@@ -400,6 +450,10 @@ class SharedWatch {
   std::vector<std::array<Knowledge, 16>> barriers_;
   std::vector<Knowledge> exited_;  // what each block's warps that exited did
   std::vector<Fences> fences_;     // of each warp
+  // Of each warp, lanes that were ordered apart from the rest since its lanes met the last time.
+  std::vector<std::vector<ApartLanes>> apart_;
+  LaneParties lane_parties_;
+  Knowledge known_;  // of known_to
   std::unordered_map<std::uint64_t, Flag> flags_;
   Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
