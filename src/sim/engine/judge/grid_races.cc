@@ -51,22 +51,20 @@ std::uint64_t key_of(const GridToucher& toucher) {
 
 }  // namespace
 
-bool GridRaces::comes_after(const Run& run, const GridToucher& other, std::uint32_t segment,
-                            Past past, const Part& part) const {
+const std::vector<ApartLanes>& GridRaces::Run::apart() const {
+  return access.x->block->watch->apart_of(warp);
+}
+
+bool GridRaces::warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment) {
   const Knowledge& knowledge = run.knowledge;
   if (other.cluster() == run.me.cluster()) {
-    if (other.warp() == run.warp) {
-      return !run.has_apart || segment == run.me.segment() ||
-             at(knowledge.over, run.warp) > segment ||
-             lanes_come_after(run, other, segment, past, part);
-    }
+    if (other.warp() == run.warp && (!run.has_apart || segment == run.me.segment())) return true;
     // Copies that one party asks for, one after the other, are taken for ordered.
-    if (other.warp() == run.me.warp() || at(knowledge.over, other.warp()) > segment) return true;
-  } else {
-    const Times* over = knowledge.others.over.of(other.cluster());
-    if (over != nullptr && at(*over, other.warp()) > segment) return true;
+    const bool is_copy = other.warp() == run.me.warp() && other.warp() != run.warp;
+    return is_copy || at(knowledge.over, other.warp()) > segment;
   }
-  return lanes_come_after(run, other, segment, past, part);
+  const Times* over = knowledge.others.over.of(other.cluster());
+  return over != nullptr && at(*over, other.warp()) > segment;
 }
 
 // The lanes of the other's warp that are known to be done with that segment, to one of these.
@@ -82,7 +80,7 @@ std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const G
     return times == nullptr ? 0 : parties.done(*times, other.warp(), segment);
   };
   std::uint32_t known = done(run.knowledge);
-  for (const ApartLanes& some : run.apart) {
+  for (const ApartLanes& some : run.apart()) {
     if ((some.lanes & lanes) != 0) known |= done(some.knows);
   }
   return known;
@@ -100,9 +98,8 @@ std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const G
 // it read is taken for what its warp read, as in SharedWatch::Memory::meeting_of.
 bool GridRaces::lanes_come_after(const Run& run, const GridToucher& other, std::uint32_t segment,
                                  Past past, const Part& part) const {
-  if (run.apart.empty() && lane_parties_.empty() && other.warp() != run.warp) return false;
-  const GridToucher me = run.me.at(static_cast<std::uint32_t>(part.start - run.address));
   const bool is_own = other.cluster() == run.me.cluster() && other.warp() == run.warp;
+  const GridToucher me = run.me.at(static_cast<std::uint32_t>(part.start - run.address));
   const bool is_copy = me.shift() == GridToucher::kManyLanes;
   const auto width_of = [&](const GridToucher& toucher) {
     return toucher.shift() < GridToucher::kManyLanes ? 1u << toucher.shift() : part.bytes;
@@ -148,7 +145,6 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
                 lane,
                 warp,
                 !reads_only(access.touch),
-                watch.apart_of(warp),
                 watch.has_apart(warp)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
@@ -187,13 +183,12 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  const bool may_miss_lanes = me.is_of_other_lane(cell.write, bytes) ||
+  const bool may_miss_lanes = run.has_apart || me.is_of_other_lane(cell.write, bytes) ||
                               (run.writes && me.is_of_other_lane(cell.read, bytes));
   if (run.access.is_noncoherent && cell.write.is_any()) {
     return report(run, me, cell.write, true, start, Cause::kNonCoherent);
   }
-  const bool is_plain =
-      run.access.is_kept && !run.access.is_async && !may_miss_lanes && !run.has_apart;
+  const bool is_plain = run.access.is_kept && !run.access.is_async && !may_miss_lanes;
   const Part part{start, bytes};
   if (!run.writes && is_plain && me.is_repeated_by(cell.read)) return;
   if (me.strength() == GridToucher::Strength::kWeak && is_plain && cell.is_all_of(me)) {
@@ -211,7 +206,7 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, part, at);
   }
-  if (lacks_proxy_fence(run, cell, part)) report(run, me, cell.write, true, start, Cause::kProxyFence);
+  if (run.access.is_async && lacks_proxy_fence(run, cell, part)) report(run, me, cell.write, true, start, Cause::kProxyFence);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, part, start);
@@ -247,7 +242,7 @@ bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& 
 bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell, const Part& part) const {
   const GridToucher& writer = cell.write;
   const SharedWatch& watch = *run.access.x->block->watch;
-  if (!run.access.is_async || run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
+  if (run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
       !comes_after(run, writer, Past::kWrite, part)) {
     return false;
   }

@@ -68,9 +68,10 @@ class GridRaces {
     int lane = 0;
     std::uint32_t warp = 0;  // that executes it
     bool writes = false;
-    // What some lanes of the warp know besides, and whether there may be such order among them.
-    const std::vector<ApartLanes>& apart;
+    // Whether lanes of the warp are ordered apart from the rest of it.
     bool has_apart = false;
+
+    const std::vector<ApartLanes>& apart() const;
   };
   // Why two accesses are a finding.
   enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent, kLaneOrder };
@@ -92,7 +93,12 @@ class GridRaces {
     return comes_after(run, other, other.segment(), past, part);
   }
   bool comes_after(const Run& run, const GridToucher& other, std::uint32_t segment, Past past,
-                   const Part& part) const;
+                   const Part& part) const {
+    const bool may_know = run.has_apart || !lane_parties_.empty();
+    return warp_comes_after(run, other, segment) ||
+           (may_know && lanes_come_after(run, other, segment, past, part));
+  }
+  static bool warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
   bool lanes_come_after(const Run& run, const GridToucher& other, std::uint32_t segment, Past past,
                         const Part& part) const;
   template <class TimesOf>

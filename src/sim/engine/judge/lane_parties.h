@@ -56,13 +56,6 @@ class LaneParties {
 struct Fences {
   Knowledge released, seen;
   Knowledge released_in_block, seen_in_block;
-
-  void clear() {
-    for (Knowledge* each : {&released, &seen, &released_in_block, &seen_in_block}) {
-      // Most are empty, and clearing all of them takes longer than a small block runs.
-      if (!each->empty()) each->clear();
-    }
-  }
 };
 
 inline void merge(Fences& into, const Fences& from) {

@@ -32,8 +32,7 @@ SharedWatch::Who SharedWatch::who_meets(const Exec* x) const {
   return {warp_of(x), x->mask, x->mask == x->warp->live};
 }
 
-const Knowledge& SharedWatch::known_to(const Who& who) {
-  if (apart_[who.warp].empty()) return clocks_[who.warp];
+const Knowledge& SharedWatch::known_apart(const Who& who) {
   known_ = clocks_[who.warp];
   for (const ApartLanes& some : apart_[who.warp]) {
     if ((some.lanes & who.lanes) != 0) merge(known_, some.knows);
@@ -52,12 +51,9 @@ ApartLanes& SharedWatch::apart(const Who& who) {
     merge(fences_[who.warp], all.front().fences);
     all.erase(all.begin());
   }
+  has_apart_[who.warp] = 1;
   all.emplace_back().lanes = who.lanes;
   return all.back();
-}
-
-Knowledge& SharedWatch::knowledge_of(const Who& who) {
-  return who.is_whole ? clocks_[who.warp] : apart(who).knows;
 }
 
 Fences& SharedWatch::fences_of(const Who& who) {
@@ -84,10 +80,23 @@ std::uint32_t SharedWatch::party_of(const Exec* x, const Who& who) {
 }
 
 // What the lanes did, and what they know, becomes known to who merges the object.
-void SharedWatch::tell(const Exec* x, Knowledge& object, const Who& who) {
+void SharedWatch::tell_apart(const Exec* x, Knowledge& object, const Who& who) {
   merge(object, known_to(who));
   raise(object.over, party_of(x, who), index_[who.warp]);
   raise(object.over, who.warp, 1);  // that it has begun
+}
+
+// After a segment of these lanes: a warp that acts as a whole is one again, but for what some of it
+// was told.
+void SharedWatch::note_apart(const Who& who) {
+  has_apart_[who.warp] = who.is_whole && apart_[who.warp].empty() ? 0 : 1;
+}
+
+std::unique_ptr<std::vector<ApartClock>> SharedWatch::apart_clocks(std::uint32_t warp) const {
+  if (apart_[warp].empty()) return nullptr;
+  auto clocks = std::make_unique<std::vector<ApartClock>>();
+  for (const ApartLanes& some : apart_[warp]) clocks->push_back({some.lanes, some.knows});
+  return clocks;
 }
 
 // The lanes of the warp met: each knows what any of them knows.
@@ -97,11 +106,12 @@ void SharedWatch::meet(std::uint32_t warp) {
     merge(fences_[warp], some.fences);
   }
   apart_[warp].clear();
+  has_apart_[warp] = 0;
   clocks_[warp].over[warp] = index_[warp];
 }
 
-// A part of the lanes did.
-void SharedWatch::meet(Exec* x, const Who& who) {
+// What one of the lanes was told counts for all of them.
+void SharedWatch::share(Exec* x, const Who& who) {
   close(x, who);
   Knowledge all;
   Fences fences;
@@ -110,7 +120,6 @@ void SharedWatch::meet(Exec* x, const Who& who) {
     merge(all, some.knows);
     merge(fences, some.fences);
   }
-  raise(all.over, party_of(x, who), index_[who.warp]);
   ApartLanes& now = apart(who);
   merge(now.knows, all);
   merge(now.fences, fences);
@@ -121,7 +130,10 @@ void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
   const bool is_whole = (x->warp->live & ~lanes) == 0;
   if (x->grid->races != nullptr || has_apart(warp)) {
     const Who who{warp, lanes, is_whole};
-    if (!is_whole) return meet(x, who);
+    if (!is_whole) {
+      share(x, who);
+      return raise(apart(who).knows.over, party_of(x, who), index_[warp]);
+    }
     close(x, who);
     return meet(warp);
   }
@@ -139,7 +151,8 @@ void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
 // counts for all that take part all the same: decoupled look-back of CUB is such.
 void SharedWatch::exchange(Exec* x, std::uint32_t lanes) {
   const std::uint32_t warp = warp_of(x);
-  if (apart_[warp].empty() || (x->warp->live & ~lanes) != 0) return;
+  if (apart_[warp].empty()) return;
+  if ((x->warp->live & ~lanes) != 0) return share(x, {warp, lanes, false});
   close(x, {warp, lanes, false});
   for (const ApartLanes& some : apart_[warp]) {
     merge(clocks_[warp], some.knows);
@@ -148,12 +161,16 @@ void SharedWatch::exchange(Exec* x, std::uint32_t lanes) {
   apart_[warp].clear();
 }
 
+std::span<const ApartClock> SharedWatch::apart_of(const Memory::Segment& segment) {
+  return segment.apart == nullptr ? std::span<const ApartClock>() : *segment.apart;
+}
+
 // The lanes of the other segment's warp that are done with it for lane `lane`. All or none of a
 // copy's.
 std::uint32_t SharedWatch::lanes_before(const Memory::Segment& one, int lane,
                                         const Memory::Segment& other) const {
   std::uint32_t lanes = lane_parties_.done(one.start.over, other.party, other.index);
-  for (const ApartClock& some : one.apart) {
+  for (const ApartClock& some : apart_of(one)) {
     if ((some.lanes >> lane & 1) == 0) continue;
     lanes |= lane_parties_.done(some.knows.over, other.party, other.index);
   }
@@ -163,11 +180,12 @@ std::uint32_t SharedWatch::lanes_before(const Memory::Segment& one, int lane,
 // Whether that is known without a look at accesses.
 bool SharedWatch::Memory::is_ordered_by_lanes(const Segment& one, const Segment& other) const {
   std::uint32_t lanes = watch_.lane_parties_.done(one.start.over, other.party, other.index);
-  for (const ApartClock& some : one.apart) {
+  for (const ApartClock& some : apart_of(one)) {
     if ((one.touched->lanes & ~some.lanes) != 0) continue;
     lanes |= watch_.lane_parties_.done(some.knows.over, other.party, other.index);
   }
-  if (lanes != 0 && !other.touched->writes) return true;
+  if (lanes != 0 && (!other.touched->writes || other.party >= watch_.all_)) return true;
+  if (other.party >= watch_.all_) return false;
   // A lane comes after itself.
   const bool is_one_lane = std::has_single_bit(one.touched->lanes);
   if (one.party == other.party && one.party < watch_.all_ && is_one_lane) {

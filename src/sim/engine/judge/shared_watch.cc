@@ -31,7 +31,6 @@ void SharedWatch::begin() {
   Knowledge nothing;
   nothing.over.resize(all_);
   clocks_.assign(all_, nothing);
-  for (std::uint32_t warp = 0; warp < all_; ++warp) clocks_[warp].over[warp] = index_[warp];
   // Most are empty, and clearing all of them takes longer than a small block runs.
   const auto reset = [](Knowledge& knowledge) {
     if (!knowledge.empty()) knowledge.clear();
@@ -40,9 +39,17 @@ void SharedWatch::begin() {
   exited_.resize(memories_.size());
   std::for_each(exited_.begin(), exited_.end(), reset);
   fences_.resize(all_);
-  for (Fences& fences : fences_) fences.clear();
+  for (Fences& fences : fences_) {
+    reset(fences.released);
+    reset(fences.seen);
+    reset(fences.released_in_block);
+    reset(fences.seen_in_block);
+  }
   apart_.resize(all_);
-  for (auto& apart : apart_) apart.clear();
+  has_apart_.resize(all_);
+  for (std::uint32_t warp = 0; warp < all_; ++warp) {
+    if (std::exchange(has_apart_[warp], 0) != 0) apart_[warp].clear();
+  }
   lane_parties_.clear();
   flags_.clear();
   cluster_.clear();
@@ -63,12 +70,11 @@ void SharedWatch::close(Exec* x, const Who& who) {
   for (Memory& memory : memories_) {
     Memory::Ended ended = memory.end(memory.open_[warp]);
     if (ended.touched == nullptr) continue;
-    Memory::Segment segment{warp,  warp,       index, clocks_[warp], std::move(ended.touched),
-                            false, ended.blind};
-    for (const ApartLanes& some : apart_[warp]) segment.apart.push_back({some.lanes, some.knows});
-    memory.close(x, std::move(segment));
+    memory.close(x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false,
+                     ended.blind, has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr});
   }
   if (who.is_whole) clocks_[warp].over[warp] = index_[warp];
+  if (!who.is_whole || has_apart_[warp] != 0) note_apart(who);
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
     if (const auto copies = all->find(warp); copies != all->end()) {

@@ -206,7 +206,8 @@ class SharedWatch {
       std::shared_ptr<Footprint> touched;
       bool is_async_read = false;  // of a bulk copy
       std::size_t blind = 0;       // its first accesses, whose values nobody looked at
-      std::vector<ApartClock> apart = {};  // what some of its lanes know besides
+      // What some of its lanes know besides; null: nothing.
+      std::unique_ptr<std::vector<ApartClock>> apart = {};
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
@@ -345,9 +346,9 @@ class SharedWatch {
   const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
   // What some lanes of it know besides, and whether the lanes are ordered in other ways, too.
   const std::vector<ApartLanes>& apart_of(std::uint32_t warp) const { return apart_[warp]; }
-  bool has_apart(std::uint32_t warp) const {
-    return !apart_[warp].empty() || clocks_[warp].over[warp] != index_[warp];
-  }
+  bool has_apart(std::uint32_t warp) const { return has_apart_[warp] != 0; }
+  // The same of the executing warp, wherever it goes on.
+  const std::uint8_t* apart_flag(const Exec* x) const { return &has_apart_[warp_of(x)]; }
   std::uint32_t warps_of_block() const { return warps_; }
   bool is_copy(std::uint32_t party) const { return party >= all_; }
   // Whether the executing warp knows that the block of that rank has begun.
@@ -395,8 +396,13 @@ class SharedWatch {
 
   Who who(const Exec* x) const;
   Who who_meets(const Exec* x) const;
-  const Knowledge& known_to(const Who& who);
-  Knowledge& knowledge_of(const Who& who);
+  const Knowledge& known_to(const Who& who) {
+    return has_apart_[who.warp] == 0 ? clocks_[who.warp] : known_apart(who);
+  }
+  const Knowledge& known_apart(const Who& who);
+  Knowledge& knowledge_of(const Who& who) {
+    return who.is_whole ? clocks_[who.warp] : apart(who).knows;
+  }
   Fences& fences_of(const Who& who);
   ApartLanes& apart(const Who& who);
   // Calls `use` with what the fences of the lanes, or of some of them, did.
@@ -409,9 +415,17 @@ class SharedWatch {
   }
   bool has_fenced(const Who& who) const;
   std::uint32_t party_of(const Exec* x, const Who& who);
-  void tell(const Exec* x, Knowledge& object, const Who& who);
+  void tell(const Exec* x, Knowledge& object, const Who& who) {
+    // Its clock says what it did.
+    if (has_apart_[who.warp] == 0) return merge(object, clocks_[who.warp]);
+    tell_apart(x, object, who);
+  }
+  void tell_apart(const Exec* x, Knowledge& object, const Who& who);
+  std::unique_ptr<std::vector<ApartClock>> apart_clocks(std::uint32_t warp) const;
+  void note_apart(const Who& who);
   void meet(std::uint32_t warp);
-  void meet(Exec* x, const Who& who);
+  void share(Exec* x, const Who& who);
+  static std::span<const ApartClock> apart_of(const Memory::Segment& segment);
   std::uint32_t lanes_before(const Memory::Segment& one, int lane,
                              const Memory::Segment& other) const;
   void close(Exec* x, const Who& who);
@@ -452,6 +466,8 @@ class SharedWatch {
   std::vector<Fences> fences_;     // of each warp
   // Of each warp, lanes that were ordered apart from the rest since its lanes met the last time.
   std::vector<std::vector<ApartLanes>> apart_;
+  // Whether any are there, or some told others what they did.
+  std::vector<std::uint8_t> has_apart_;
   LaneParties lane_parties_;
   Knowledge known_;  // of known_to
   std::unordered_map<std::uint64_t, Flag> flags_;

@@ -165,10 +165,7 @@ void note_sync(Exec* x, const Insn* insn, std::uint32_t lanes) {
 bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next) {
   Warp& warp = *x->warp;
   const std::uint32_t missing = members & warp.live & ~x->mask;
-  if (missing == 0) {
-    if (x->block->watch != nullptr) x->block->watch->exchange(x, members);
-    return true;
-  }
+  if (missing == 0) return true;
   Fragment& fragment = warp.fragment();
   fragment.wait = Wait::kConverge;
   fragment.members = members;
