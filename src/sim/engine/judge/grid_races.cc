@@ -94,10 +94,11 @@ std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const G
   });
 }
 
-// Whether each lane comes after that one which accessed the same bytes. What one lane tells of what
-// it read is taken for what its warp read, as in SharedWatch::Memory::meeting_of.
-bool GridRaces::lanes_come_after(const Run& run, const GridToucher& other, std::uint32_t segment,
-                                 Past past, const Part& part) const {
+// The first of the part's bytes whose lane does not come after the one that accessed it, or how many
+// they are. What one lane tells of what it read is taken for what its warp read, as in
+// SharedWatch::Memory::meeting_of.
+std::uint32_t GridRaces::first_unordered(const Run& run, const GridToucher& other,
+                                         std::uint32_t segment, Past past, const Part& part) const {
   const bool is_own = other.cluster() == run.me.cluster() && other.warp() == run.warp;
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(part.start - run.address));
   const bool is_copy = me.shift() == GridToucher::kManyLanes;
@@ -113,10 +114,10 @@ bool GridRaces::lanes_come_after(const Run& run, const GridToucher& other, std::
     const std::uint32_t done = lanes_done(run, mine, other, segment);
     const bool is_unclear = past == Past::kRead || other.shift() == GridToucher::kManyLanes;
     if (is_unclear ? done == 0 && !(is_own && past == Past::kWrite) : (done & theirs) == 0) {
-      return false;
+      return byte;
     }
   }
-  return true;
+  return part.bytes;
 }
 
 void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset) {
@@ -299,6 +300,7 @@ void GridRaces::compare(const Run& run, const GridToucher& other, Past past, con
   if (!races(run, me, other, past, part)) return;
   const bool is_told =
       !other.is_same_warp(me) && lanes_done(run, kAllLanes, other, other.segment()) != 0;
+  if (is_told) at = std::max(at, start + first_unordered(run, other, other.segment(), past, part));
   report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
          other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at,
          is_told ? Cause::kLaneOrder : Cause::kRace);

@@ -96,11 +96,11 @@ class GridRaces {
                    const Part& part) const {
     const bool may_know = run.has_apart || !lane_parties_.empty();
     return warp_comes_after(run, other, segment) ||
-           (may_know && lanes_come_after(run, other, segment, past, part));
+           (may_know && first_unordered(run, other, segment, past, part) == part.bytes);
   }
   static bool warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
-  bool lanes_come_after(const Run& run, const GridToucher& other, std::uint32_t segment, Past past,
-                        const Part& part) const;
+  std::uint32_t first_unordered(const Run& run, const GridToucher& other, std::uint32_t segment,
+                                Past past, const Part& part) const;
   template <class TimesOf>
   std::uint32_t lanes_done(const Run& run, std::uint32_t lanes, const GridToucher& other,
                            std::uint32_t segment, TimesOf times_of) const;

@@ -46,6 +46,10 @@ class LaneParties {
     }
     return lanes;
   }
+  // What lanes did counts for their warps.
+  void raise_warps(Times& times) const {
+    for (const LaneParty& one : all_) raise(times, one.warp, at(times, one.party));
+  }
 
  private:
   std::vector<LaneParty> all_;

@@ -161,6 +161,23 @@ void SharedWatch::exchange(Exec* x, std::uint32_t lanes) {
   apart_[warp].clear();
 }
 
+// What some lanes of each running warp know to be over, told by some lanes of its own. One lane that
+// does all of the work of its warp must not keep everybody's segments until the others wake up.
+void SharedWatch::over_for_some(Times& over, Times& fenced) const {
+  over.assign(parties_, UINT32_MAX);
+  fenced.assign(parties_, UINT32_MAX);
+  for (std::uint32_t warp = 0; warp < all_; ++warp) {
+    if (!is_live(warp)) continue;
+    Clock known = clocks_[warp];
+    for (const ApartLanes& some : apart_[warp]) merge(known, some.knows);
+    for (Times* times : {&known.over, &known.fenced}) lane_parties_.raise_warps(*times);
+    for (std::uint32_t p = 0; p < parties_; ++p) {
+      if (p != warp) over[p] = std::min(over[p], at(known.over, p));
+      fenced[p] = std::min(fenced[p], at(known.fenced, p));
+    }
+  }
+}
+
 std::span<const ApartClock> SharedWatch::apart_of(const Memory::Segment& segment) {
   return segment.apart == nullptr ? std::span<const ApartClock>() : *segment.apart;
 }

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace baton::sim {
+namespace {
+
+constexpr std::size_t kManyClosed = 128;  // segments, from which on those count as over for a warp
+                                          // that are so for some of its lanes
+
+}  // namespace
 
 void SharedWatchDeleter::operator()(SharedWatch* watch) const {
   delete watch;
@@ -150,10 +156,17 @@ void SharedWatch::forget_ordered() {
       fenced[p] = std::min(fenced[p], at(clocks_[warp].fenced, p));
     }
   }
-  kept = 0;
-  for (Memory& memory : memories_) {
-    memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
-    kept += memory.closed_.size();
+  const auto forget = [&] {
+    kept = 0;
+    for (Memory& memory : memories_) {
+      memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
+      kept += memory.closed_.size();
+    }
+  };
+  forget();
+  if (kept > kManyClosed && std::ranges::any_of(has_apart_, [](auto has) { return has != 0; })) {
+    over_for_some(over, fenced);
+    forget();
   }
   patience_ = 2 * kept + all_;
 }

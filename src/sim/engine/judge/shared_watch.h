@@ -446,6 +446,7 @@ class SharedWatch {
                         MemoryScope scope);
   void fence_for_peers(Exec* x, MemoryScope scope);
   void forget_ordered();
+  void over_for_some(Times& over, Times& fenced) const;
   // From now on segments that do what one before them did must also store what that one stored.
   void look_at_values();
   bool is_live(std::uint32_t warp) const {
