@@ -30,7 +30,7 @@ void SharedWatch::take_in(const Exec* x, Knowledge& knowledge, const ClusterCloc
 }
 
 void SharedWatch::learn_of_others(Exec* x, const Who& who, const ClusterClock& told) {
-  if (known_to(who).others.covers(told)) return;
+  if (known_to_each(who).others.covers(told)) return;
   close(x, who);
   take_in(x, knowledge_of(who), told);
 }
@@ -43,7 +43,7 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
   auto found = flags.find(address);
   if (touch != AccessKind::kWrite && found != flags.end()) {
     const ClusterClock& released = found->second.released;
-    const Knowledge& known = known_to(executing);
+    const Knowledge& known = known_to_each(executing);
     const bool is_known = known.others.covers(released) || known.seen.covers(released);
     x->gives_way = x->gives_way || !is_known;
     if (acquires(order) || touch == AccessKind::kUpdate) {

@@ -40,6 +40,15 @@ const Knowledge& SharedWatch::known_apart(const Who& who) {
   return known_;
 }
 
+const Knowledge& SharedWatch::known_to_each(const Who& who) {
+  if (who.is_whole || apart_[who.warp].empty()) return clocks_[who.warp];
+  known_ = clocks_[who.warp];
+  for (const ApartLanes& some : apart_[who.warp]) {
+    if ((who.lanes & ~some.lanes) == 0) merge(known_, some.knows);
+  }
+  return known_;
+}
+
 ApartLanes& SharedWatch::apart(const Who& who) {
   std::vector<ApartLanes>& all = apart_[who.warp];
   const auto found = std::find_if(all.begin(), all.end(), [&](const ApartLanes& some) {

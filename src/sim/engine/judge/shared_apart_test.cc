@@ -108,6 +108,8 @@ std::string waits(const std::string& lanes) {
 }
 const std::string kPollsAll =
     "AGAIN: ld.acquire.cta.shared.u32 %r5, [flag]; setp.eq.u32 %p5, %r5, 0; @%p5 bra AGAIN; ";
+const std::string kPollsAllThen =
+    "THEN: ld.acquire.cta.shared.u32 %r5, [flag]; setp.eq.u32 %p5, %r5, 0; @%p5 bra THEN; ";
 const std::string kWaitsAll =
     "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p5, [bar], 0; @!%p5 bra AGAIN; ";
 
@@ -156,6 +158,10 @@ INSTANTIATE_TEST_SUITE_P(
              polls("%p1") + "shfl.sync.idx.b32 %r5, %r5, 0, 31, -1; " + kReadsRow},
         Pair{kWritesRow + kSync + kStore,
              polls("%p1") + "vote.sync.any.pred %p6, %p1, -1; " + kReadsRow},
+        // One lane was told before the others are.
+        Pair{kWritesRow + kSync + kStore,
+             polls("%p1") + "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r1; " + kPollsAllThen +
+                 kReadsRow},
         // What was read is there, whoever tells that.
         Pair{kReadsRow + kStore, kPollsAll + kWritesRow},
         Pair{kReadsRow + kArrive, kWaitsAll + kWritesRow},

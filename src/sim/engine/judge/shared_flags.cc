@@ -107,7 +107,7 @@ void SharedWatch::fence_proxy(Exec* x) {
 
 // The next segment of the lanes begins behind what they are told.
 void SharedWatch::learn(Exec* x, const Who& who, const Knowledge& told) {
-  if (covers(known_to(who), told)) return;
+  if (covers(known_to_each(who), told)) return;
   close(x, who);
   merge(knowledge_of(who), told);
 }

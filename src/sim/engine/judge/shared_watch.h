@@ -399,7 +399,9 @@ class SharedWatch {
   const Knowledge& known_to(const Who& who) {
     return has_apart_[who.warp] == 0 ? clocks_[who.warp] : known_apart(who);
   }
+  // What one of the lanes knows, and what each of them does.
   const Knowledge& known_apart(const Who& who);
+  const Knowledge& known_to_each(const Who& who);
   Knowledge& knowledge_of(const Who& who) {
     return who.is_whole ? clocks_[who.warp] : apart(who).knows;
   }
