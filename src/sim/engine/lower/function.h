@@ -190,7 +190,7 @@ struct DecodedKernel {
   bool has_grid_wait = false;
   bool has_flags =
       false;  // fences, atomics or strong accesses, by which grids may order each other
-  bool copies_read_shared = false;  // in bulk
+  bool has_shared_copies = false;   // in bulk, from or to shared memory; or wgmma, which reads it
   bool uses_heap = false;           // allocates or frees (kernel_heap.h)
 };
 
