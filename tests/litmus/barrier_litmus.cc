@@ -51,8 +51,8 @@ std::vector<Litmus> barrier_litmus() {
       "mov.u32 %r5, %laneid;\nsetp.eq.u32 %p5, %r5, 1;\n@%p5 st.u32 [%x], 7;\n";
   const std::string others = "@!%own ld.u32 %r0, [%x];\n", meet = "bar.warp.sync -1;\n";
   const auto in_shared = [](const char* name, A answer, std::vector<std::string> threads) {
-    return Litmus{name, answer, set_of(Place::kWarps), set_of(Memory::kShared),
-                  std::move(threads), true};
+    return Litmus{name, answer, set_of(Place::kWarps), set_of(Memory::kShared), std::move(threads),
+                  true};
   };
   return {
       // --- Barriers of the block ---

@@ -94,8 +94,8 @@ std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const G
   });
 }
 
-// The first of the part's bytes whose lane does not come after the one that accessed it, or how many
-// they are. What one lane tells of what it read is taken for what its warp read, as in
+// The first of the part's bytes whose lane does not come after the one that accessed it, or how
+// many they are. What one lane tells of what it read is taken for what its warp read, as in
 // SharedWatch::Memory::meeting_of.
 std::uint32_t GridRaces::first_unordered(const Run& run, const GridToucher& other,
                                          std::uint32_t segment, Past past, const Part& part) const {
@@ -207,7 +207,8 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, part, at);
   }
-  if (run.access.is_async && lacks_proxy_fence(run, cell, part)) report(run, me, cell.write, true, start, Cause::kProxyFence);
+  if (run.access.is_async && lacks_proxy_fence(run, cell, part))
+    report(run, me, cell.write, true, start, Cause::kProxyFence);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, part, start);
@@ -260,19 +261,17 @@ bool GridRaces::has_observed(const Run& run, const GridCell& cell, const Part& p
   if (cell.more == nullptr) return false;
   if (!run.writes) {
     const auto& equal = cell.more->equal_writers;
-    if (std::any_of(equal.begin(), equal.end(),
-                    [&](const auto& each) {
-                      return comes_after(run, each.second, Past::kWrite, part);
-                    })) {
+    if (std::any_of(equal.begin(), equal.end(), [&](const auto& each) {
+          return comes_after(run, each.second, Past::kWrite, part);
+        })) {
       return true;
     }
   }
   if (cell.write.strength() == GridToucher::Strength::kWeak) return false;
-  return std::any_of(cell.more->observers.begin(), cell.more->observers.end(),
-                     [&](const auto& each) {
-                       return comes_after(run, each.second.latest, each.second.first_segment,
-                                          Past::kWrite, part);
-                     });
+  return std::any_of(
+      cell.more->observers.begin(), cell.more->observers.end(), [&](const auto& each) {
+        return comes_after(run, each.second.latest, each.second.first_segment, Past::kWrite, part);
+      });
 }
 
 // The first of the bytes that the store changes, or the end of them.

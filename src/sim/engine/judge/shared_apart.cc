@@ -51,9 +51,8 @@ const Knowledge& SharedWatch::known_to_each(const Who& who) {
 
 ApartLanes& SharedWatch::apart(const Who& who) {
   std::vector<ApartLanes>& all = apart_[who.warp];
-  const auto found = std::find_if(all.begin(), all.end(), [&](const ApartLanes& some) {
-    return some.lanes == who.lanes;
-  });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const ApartLanes& some) { return some.lanes == who.lanes; });
   if (found != all.end()) return *found;
   if (all.size() >= kMostApart) {
     merge(clocks_[who.warp], all.front().knows);
@@ -170,8 +169,9 @@ void SharedWatch::exchange(Exec* x, std::uint32_t lanes) {
   apart_[warp].clear();
 }
 
-// What some lanes of each running warp know to be over, told by some lanes of its own. One lane that
-// does all of the work of its warp must not keep everybody's segments until the others wake up.
+// What some lanes of each running warp know to be over, told by some lanes of its own. One lane
+// that does all of the work of its warp must not keep everybody's segments until the others wake
+// up.
 void SharedWatch::over_for_some(Times& over, Times& fenced) const {
   over.assign(parties_, UINT32_MAX);
   fenced.assign(parties_, UINT32_MAX);
@@ -247,8 +247,7 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
       for (std::uint32_t rest = their_lanes & ~before; rest != 0; rest &= rest - 1) {
         const int their_lane = std::countr_zero(rest);
         const std::uint32_t behind =
-            before == 0 ? 0
-                        : lanes_behind(touched.log, their_lane, theirs, touched.log.size());
+            before == 0 ? 0 : lanes_behind(touched.log, their_lane, theirs, touched.log.size());
         if ((behind & before) != 0) continue;
         const Lack lack = is_one_warp ? Lack::kWarpBarrier : Lack::kOrder;
         meeting = {lack, lane, their_lane};

@@ -15,8 +15,8 @@ namespace {
 constexpr char kByAnother[] = "was told, or waited for, by another lane alone";
 
 // Two warps. %r1 is the thread, %r2 the lane, %p1 the first lane, %p2 lane 5; [%rd1] a row of 32
-// words, [%rd2] the lane's own word, [%rd3] its neighbour's. `flag` is 0 at first, `bar` an mbarrier
-// of one arrival.
+// words, [%rd2] the lane's own word, [%rd3] its neighbour's. `flag` is 0 at first, `bar` an
+// mbarrier of one arrival.
 std::vector<driver::Finding> findings_of(bool in_global, const std::string& tells,
                                          const std::string& is_told) {
   TestDevice device(1, true);
@@ -139,8 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
              polls("%p1") + kSync + kReadsRow},
         // A part of the lanes meets, of which one tells.
         Pair{"@%p2 st.u32 [%rd2], 7; " + kMeet05 + kStore, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kSync + kStore,
-             polls("%p1") + kMeet05 + "@%p2 ld.u32 %r4, [%rd2]; "},
+        Pair{kWritesRow + kSync + kStore, polls("%p1") + kMeet05 + "@%p2 ld.u32 %r4, [%rd2]; "},
         // It meets twice, in a chain, and between segments.
         Pair{"@%p2 st.u32 [%rd2], 7; " + kMeet25 + kMeet02 + kStore, kPollsAll + kReadsRow},
         Pair{kStore + "@%p2 st.u32 [%rd2], 7; " + kMeet25 + kMeet02 + kStore +
@@ -159,15 +158,15 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{kWritesRow + kSync + kStore,
              polls("%p1") + "vote.sync.any.pred %p6, %p1, -1; " + kReadsRow},
         // One lane was told before the others are.
-        Pair{kWritesRow + kSync + kStore,
-             polls("%p1") + "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r1; " + kPollsAllThen +
-                 kReadsRow},
+        Pair{kWritesRow + kSync + kStore, polls("%p1") +
+                                              "movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r1; " +
+                                              kPollsAllThen + kReadsRow},
         // What was read is there, whoever tells that.
         Pair{kReadsRow + kStore, kPollsAll + kWritesRow},
         Pair{kReadsRow + kArrive, kWaitsAll + kWritesRow},
         // Lanes that tell each other within a warp.
-        Pair{"@%p2 st.u32 [%rd3], 7; @%p2 st.release.cta.shared.u32 [flag], 1; " +
-                 polls("%p1") + "@%p1 ld.u32 %r4, [%rd1+16]; ",
+        Pair{"@%p2 st.u32 [%rd3], 7; @%p2 st.release.cta.shared.u32 [flag], 1; " + polls("%p1") +
+                 "@%p1 ld.u32 %r4, [%rd1+16]; ",
              ""}));
 
 class LanesApart : public testing::TestWithParam<Pair> {};
@@ -177,31 +176,30 @@ TEST_P(LanesApart, AreARace) {
     SCOPED_TRACE(in_global ? "global" : "shared");
     const auto findings = findings_of(in_global, GetParam().tells, GetParam().is_told);
     ASSERT_EQ(findings.size(), 1u);
-    EXPECT_EQ(findings[0].kind, in_global ? driver::FindingKind::kGlobalRace
-                                          : driver::FindingKind::kSharedRace);
+    EXPECT_EQ(findings[0].kind,
+              in_global ? driver::FindingKind::kGlobalRace : driver::FindingKind::kSharedRace);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     SharedApart, LanesApart,
-    testing::Values(
-        Pair{kWritesRow + kStore, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kFenceAndStore, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kArrive, kWaitsAll + kReadsRow},
-        Pair{kWritesRow + kSync + kStore, polls("%p1") + kReadsRow},
-        Pair{kWritesRow + kSync + kArrive, waits("%p1") + kReadsRow},
-        // The lanes meet too early, too late, or without the one that counts.
-        Pair{kSync + kWritesRow + kStore, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kStore + kSync, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kSync + kStore, kSync + polls("%p1") + kReadsRow},
-        Pair{"@%p2 st.u32 [%rd2], 7; " + kMeet25 + kStore, kPollsAll + kReadsRow},
-        Pair{kWritesRow + kSync + kStore,
-             polls("%p1") + kMeet02 + "@%p2 ld.u32 %r4, [%rd2]; "},
-        // A shuffle orders no memory.
-        Pair{kWritesRow + "shfl.sync.idx.b32 %r5, %r1, 0, 31, -1; " + kStore,
-             kPollsAll + kReadsRow},
-        // Lanes that exited met nobody.
-        Pair{kWritesRow + "@!%p1 bra DONE; " + kStore, kPollsAll + kReadsRow}));
+    testing::Values(Pair{kWritesRow + kStore, kPollsAll + kReadsRow},
+                    Pair{kWritesRow + kFenceAndStore, kPollsAll + kReadsRow},
+                    Pair{kWritesRow + kArrive, kWaitsAll + kReadsRow},
+                    Pair{kWritesRow + kSync + kStore, polls("%p1") + kReadsRow},
+                    Pair{kWritesRow + kSync + kArrive, waits("%p1") + kReadsRow},
+                    // The lanes meet too early, too late, or without the one that counts.
+                    Pair{kSync + kWritesRow + kStore, kPollsAll + kReadsRow},
+                    Pair{kWritesRow + kStore + kSync, kPollsAll + kReadsRow},
+                    Pair{kWritesRow + kSync + kStore, kSync + polls("%p1") + kReadsRow},
+                    Pair{"@%p2 st.u32 [%rd2], 7; " + kMeet25 + kStore, kPollsAll + kReadsRow},
+                    Pair{kWritesRow + kSync + kStore,
+                         polls("%p1") + kMeet02 + "@%p2 ld.u32 %r4, [%rd2]; "},
+                    // A shuffle orders no memory.
+                    Pair{kWritesRow + "shfl.sync.idx.b32 %r5, %r1, 0, 31, -1; " + kStore,
+                         kPollsAll + kReadsRow},
+                    // Lanes that exited met nobody.
+                    Pair{kWritesRow + "@!%p1 bra DONE; " + kStore, kPollsAll + kReadsRow}));
 
 // Whoever has the order is no part of the finding, which says that there is somebody.
 TEST(LanesApart, AreNamed) {
@@ -218,8 +216,9 @@ TEST(LanesApart, AreNamed) {
 
 // A fence of one lane, and one that another lane executes before the flag is read.
 TEST(LanesApart, HaveFencesOfTheirOwn) {
-  const std::string seen = "AGAIN: ld.relaxed.cta.shared.u32 %r5, [flag]; setp.eq.u32 %p5, %r5, 0; "
-                           "@%p5 bra AGAIN; ";
+  const std::string seen =
+      "AGAIN: ld.relaxed.cta.shared.u32 %r5, [flag]; setp.eq.u32 %p5, %r5, 0; "
+      "@%p5 bra AGAIN; ";
   const std::string told = kWritesRow + kSync + kStore;
   EXPECT_TRUE(findings_of(false, told, seen + "fence.acq_rel.cta; " + kReadsRow).empty());
   EXPECT_TRUE(findings_of(false, told, seen + "@%p1 fence.acq_rel.cta; " + kReadsFirst).empty());

@@ -164,8 +164,8 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   memory.touch(*touched, access);
   Clock start = known_to(executing);
   raise(start.over, party_of(x, executing), index_[executing.warp]);
-  memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start), std::move(touched),
-                   true});
+  memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
+                   std::move(touched), true});
   return ++awaiting.copies;
 }
 

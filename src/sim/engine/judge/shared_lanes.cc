@@ -34,8 +34,7 @@ std::uint32_t SharedWatch::lanes_of(const Access& access, std::uint32_t k) {
   return access.shape != 0 && access.places == kLanes / 2 ? lane | lane << (kLanes / 2) : lane;
 }
 
-std::uint32_t SharedWatch::lanes_at(const Access& access, std::uint32_t from,
-                                    std::uint32_t count) {
+std::uint32_t SharedWatch::lanes_at(const Access& access, std::uint32_t from, std::uint32_t count) {
   // Most accesses of a log are elsewhere.
   const std::uint32_t end = access.offset + access.places * access.stride + access.bytes;
   if (access.offset >= from + count || end <= from) return 0;

@@ -104,7 +104,8 @@ bool can_be_kept(const SharedWatch::Access& access, const StoredValues& values) 
          access.bytes <= kWidestStore;
 }
 
-// Whether the store changes nothing of what is in memory. `kept` is what it stores to several places.
+// Whether the store changes nothing of what is in memory. `kept` is what it stores to several
+// places.
 bool is_idle(const SharedWatch::Access& access, std::span<const std::byte> kept,
              const std::byte* memory) {
   if (access.stride == 0) {

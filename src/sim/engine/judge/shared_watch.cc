@@ -18,11 +18,7 @@ void SharedWatchDeleter::operator()(SharedWatch* watch) const {
 
 SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
                          bool has_copies)
-    : bytes_(bytes),
-      warps_(warps),
-      all_(warps * blocks),
-      has_copies_(has_copies),
-      parties_(all_) {
+    : bytes_(bytes), warps_(warps), all_(warps * blocks), has_copies_(has_copies), parties_(all_) {
   for (std::uint32_t rank = 0; rank < blocks; ++rank) {
     memories_.push_back(Memory(*this, rank));
     barriers_.emplace_back();
@@ -76,8 +72,8 @@ void SharedWatch::close(Exec* x, const Who& who) {
   for (Memory& memory : memories_) {
     Memory::Ended ended = memory.end(memory.open_[warp]);
     if (ended.touched == nullptr) continue;
-    memory.close(x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false,
-                     ended.blind, has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr});
+    memory.close(x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.blind,
+                     has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr});
   }
   if (who.is_whole) clocks_[warp].over[warp] = index_[warp];
   if (!who.is_whole || has_apart_[warp] != 0) note_apart(who);

@@ -50,8 +50,7 @@ class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
   // visible to the async proxy, too, if copies may read or overwrite it.
-  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
-              bool has_copies);
+  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks, bool has_copies);
 
   // At the beginning of a cluster.
   void begin();
@@ -96,7 +95,7 @@ class SharedWatch {
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
     std::uint32_t lanes = 0;         // that touched anything
     std::vector<Access> log;
-    KeptValues values;  // of stores to several places, while the log is whole
+    KeptValues values;                // of stores to several places, while the log is whole
     std::vector<std::uint32_t> idle;  // stores that changed nothing, by their numbers in the log
     bool empty() const { return low >= high; }
   };
@@ -204,8 +203,8 @@ class SharedWatch {
       std::uint32_t index = 0;
       Clock start;
       std::shared_ptr<Footprint> touched;
-      bool is_async = false;       // in the async proxy
-      std::size_t blind = 0;       // its first accesses, whose values nobody looked at
+      bool is_async = false;  // in the async proxy
+      std::size_t blind = 0;  // its first accesses, whose values nobody looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
     };
