@@ -201,8 +201,8 @@ void watch_arriving(Exec* x, int lane, BulkCopy* copy, const SharedPlace& mbarri
   const auto note = [&](const MemorySpan& span, AccessKind touch) {
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
     if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
-    copy->ticket = watch->note_bulk(x, rank_of(span.address), bulk_access(*copy, lane, span, touch),
-                                    awaits, has_source);
+    copy->ticket =
+        watch->note_bulk(x, rank_of(span.address), bulk_access(*copy, lane, span, touch), awaits);
   };
   note(copy->from, AccessKind::kRead);
   note(copy->to, copy->reduce ? AccessKind::kUpdate : AccessKind::kWrite);

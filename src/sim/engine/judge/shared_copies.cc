@@ -153,7 +153,7 @@ void SharedWatch::wait_bulk(Exec* x, std::uint32_t left, bool for_reads) {
 }
 
 std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& access,
-                                     const Place& mbarrier, bool is_async_proxy) {
+                                     const Place& mbarrier) {
   const Who executing = who(x);
   Mbarrier& awaiting = mbarriers_[mbarrier];
   if (awaiting.party == 0) awaiting.party = parties_++;
@@ -165,7 +165,7 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   Clock start = known_to(executing);
   raise(start.over, party_of(x, executing), index_[executing.warp]);
   memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
-                   std::move(touched), is_async_proxy});
+                   std::move(touched), true});
   return ++awaiting.copies;
 }
 

@@ -309,9 +309,7 @@ class SharedWatch {
   };
   // A bulk copy touches the memory of the block of that rank, beside all others that are under way.
   // It is over for those who wait for the phase of the mbarrier in which that is told the ticket.
-  // Asynchronous stores of registers are no copies in bulk, and not of the async proxy.
-  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier,
-                          bool is_async_proxy);
+  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
   void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
   CopyParty copy_of(const Place& mbarrier, std::uint32_t ticket) const;
 
