@@ -262,17 +262,16 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
     }
     if (meeting.lack == Lack::kOrder && is_told) meeting.lack = Lack::kLaneOrder;
   }
-  const bool is_written = !reads_only(other.touched->log[theirs].touch);
-  if (meeting.lack == Lack::kNothing && is_written && lacks_fence(one, other)) {
+  if (meeting.lack == Lack::kNothing && lacks_fence(one, other)) {
     meeting.lack = Lack::kProxyFence;
   }
   return meeting;
 }
 
-// Whether a copy of the async proxy reads or overwrites, and no proxy fence made what the other one
-// wrote visible to it.
+// Whether a copy of the async proxy reads, and no proxy fence made what the other one wrote visible
+// to it.
 bool SharedWatch::Memory::lacks_fence(const Segment& one, const Segment& other) const {
-  return one.is_async && other.touched->writes && other.party < watch_.all_ &&
+  return one.is_async_read && other.party < watch_.all_ &&
          watch_.lane_parties_.done(one.start.fenced, other.party, other.index) == 0;
 }
 

@@ -165,7 +165,7 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   Clock start = known_to(executing);
   raise(start.over, party_of(x, executing), index_[executing.warp]);
   memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
-                   std::move(touched), true});
+                   std::move(touched), reads_only(access.touch)});
   return ++awaiting.copies;
 }
 

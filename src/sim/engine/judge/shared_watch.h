@@ -49,8 +49,9 @@ namespace baton::sim {
 class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
-  // visible to the async proxy, too, if copies may read or overwrite it.
-  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks, bool has_copies);
+  // visible to the async proxy, too, if copies may read it.
+  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
+              bool is_read_by_copies);
 
   // At the beginning of a cluster.
   void begin();
@@ -203,8 +204,8 @@ class SharedWatch {
       std::uint32_t index = 0;
       Clock start;
       std::shared_ptr<Footprint> touched;
-      bool is_async = false;  // in the async proxy
-      std::size_t blind = 0;  // its first accesses, whose values nobody looked at
+      bool is_async_read = false;  // of a bulk copy
+      std::size_t blind = 0;       // its first accesses, whose values nobody looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
     };
@@ -457,7 +458,7 @@ class SharedWatch {
   const std::uint32_t bytes_;
   const std::uint32_t warps_;  // of a block
   const std::uint32_t all_;    // of the cluster
-  const bool has_copies_;
+  const bool is_read_by_copies_;
   std::uint32_t parties_;
   std::deque<Memory> memories_;       // by rank
   std::vector<std::uint32_t> live_;   // warps of each block

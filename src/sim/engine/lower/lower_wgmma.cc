@@ -152,7 +152,7 @@ void Lowering::wgmma() {
     if (wgmma_flow_->is_followed()) proto.mode |= kWgmmaIsFollowed;
     if (wgmma_flow_->may_lack_fence(index_)) proto.mode |= kWgmmaMayLackFence;
   }
-  shared_.kernel.has_shared_copies = true;
+  shared_.kernel.copies_read_shared = true;
 }
 
 void Lowering::wgmma_order() {
