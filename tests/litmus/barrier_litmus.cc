@@ -41,6 +41,19 @@ std::vector<Litmus> barrier_litmus() {
   const std::string try_wait = waits("try_wait.parity.shared::cta");
   const std::string remote = "mbarrier.arrive.release.NARROW.shared::cluster.b64 _, [%other];\n";
   const std::string st = kWrites, ld = kReads;
+  // Of whole warps. What the first lane alone executes; the second lane's write; all others' reads.
+  const auto one = [](const std::string& text) {
+    return "@!%own bra BEHIND;\n" + text + "BEHIND:\n";
+  };
+  const std::string told = "@%own st.release.gpu.u32 [%f], 1;\n";
+  const std::string polled = polls("ld.acquire.gpu.u32", "%f", 1);
+  const std::string second =
+      "mov.u32 %r5, %laneid;\nsetp.eq.u32 %p5, %r5, 1;\n@%p5 st.u32 [%x], 7;\n";
+  const std::string others = "@!%own ld.u32 %r0, [%x];\n", meet = "bar.warp.sync -1;\n";
+  const auto in_shared = [](const char* name, A answer, std::vector<std::string> threads) {
+    return Litmus{name, answer, set_of(Place::kWarps), set_of(Memory::kShared), std::move(threads),
+                  true};
+  };
   return {
       // --- Barriers of the block ---
       warps("bar_sync", A::kOrdered, kWarps, {w + sync, sync + r}),
@@ -82,6 +95,24 @@ std::vector<Litmus> barrier_litmus() {
       lanes("lanes_read_only", A::kOrdered, {"ld.u32 %r0, [%x];\n", "ld.u32 %r0, [%x];\n"}),
       warps("warp_sync_in_each_warp", A::kRacy, kApart,
             {w + "bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + r}),
+      // --- One lane tells, or is told, and another one of its warp accesses ---
+      warps("flag_polled_by_one_lane", A::kRacy, kApart, {w + told, one(polled) + others}),
+      warps("flag_polled_by_one_lane_then_warp_sync", A::kOrdered, kApart,
+            {w + told, one(polled) + meet + others}),
+      warps("flag_polled_by_one_lane_for_itself", A::kOrdered, kApart, {w + told, one(polled) + r}),
+      warps("flag_told_by_another_lane", A::kRacy, kApart, {second + told, polled + r}),
+      warps("flag_told_by_another_lane_behind_warp_sync", A::kOrdered, kApart,
+            {second + meet + told, polled + r}),
+      warps("flag_told_by_another_lane_before_warp_sync", A::kRacy, kApart,
+            {second + told + meet, polled + r}),
+      in_shared("mbarrier_waited_for_by_one_lane", A::kRacy,
+                {w + "@%own " + arrives(""), one(try_wait) + others}),
+      in_shared("mbarrier_waited_for_by_one_lane_then_warp_sync", A::kOrdered,
+                {w + "@%own " + arrives(""), one(try_wait) + meet + others}),
+      in_shared("mbarrier_told_by_another_lane", A::kRacy,
+                {second + "@%own " + arrives(""), try_wait + r}),
+      in_shared("mbarrier_told_by_another_lane_behind_warp_sync", A::kOrdered,
+                {second + meet + "@%own " + arrives(""), try_wait + r}),
       // --- The cluster's barrier ---
       warps("cluster_barrier", A::kInCluster, kApart, {w + cluster, cluster + r}),
       warps("cluster_barrier_relaxed", A::kRacy, kAcross, {w + loosely, loosely + r}),

@@ -178,11 +178,6 @@ std::vector<LitmusCase> cases_of(const Litmus& litmus) {
         one.kernel = kernel_text(litmus, one.name, place, memory, threads);
         one.is_racy = is_racy(litmus.answer, place, scope);
         one.unseen = litmus.unseen;
-        const bool is_lane_order = place == Place::kLanes && one.is_racy;
-        if (is_lane_order && (mentions(litmus, "release") || mentions(litmus, "fence") ||
-                              mentions(litmus, "mbarrier"))) {
-          one.unseen = "what orders one lane counts for its warp";
-        }
         one.threads = count;
         if (place == Place::kWarps) one.block = 32 * count;
         if (place >= Place::kBlocks) one.grid = count;

@@ -139,7 +139,7 @@ void note_remote(const CheckedAccess& a, BlockState* owner) {
 // "Distributed shared memory" of the CUDA programming guide: all blocks whose memory is used must
 // have begun.
 void check_begun(const CheckedAccess& a, std::uint32_t rank) {
-  const SharedWatch* watch = a.x->block->watch;
+  SharedWatch* watch = a.x->block->watch;
   if (watch == nullptr || watch->has_begun(a.x, rank)) return;
   report(a.x, a.i, a.lane, FindingKind::kUnstartedBlock,
          fmt::format("{} {} bytes of shared memory of block {} of its cluster, which may not have "

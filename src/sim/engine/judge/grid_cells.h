@@ -55,6 +55,10 @@ class GridToucher {
   }
   // Whether so many bytes are all this lane's.
   bool is_one_lane(std::uint32_t bytes) const { return bytes >> shift() <= 1; }
+  // The lane that touched that byte.
+  int lane_at(std::uint32_t byte) const {
+    return lane() + static_cast<int>(shift() < kManyLanes ? byte >> shift() : 0);
+  }
   // What this lane and another one of its warp access by one instruction is of many lanes.
   GridToucher beside(const GridToucher& other) const {
     GridToucher both = *this;

@@ -8,11 +8,11 @@
 
 namespace baton::sim {
 
-// What the warp did, and what it knows, for other clusters.
-ClusterClock SharedWatch::known_to(const Exec* x, std::uint32_t warp) const {
-  const Knowledge& knowledge = clocks_[warp];
+// What the lanes did, and what they know, for other clusters.
+ClusterClock SharedWatch::known_to_grid(const Exec* x, const Who& who) {
+  const Knowledge& knowledge = known_to(who);
   Times own = knowledge.over;
-  raise(own, warp, index_[warp]);
+  raise(own, party_of(x, who), index_[who.warp]);
   ClusterClock known = knowledge.others;
   const std::uint64_t clusters = x->grid->total_clusters;
   const std::uint64_t cluster = x->block->cluster->number;
@@ -29,46 +29,49 @@ void SharedWatch::take_in(const Exec* x, Knowledge& knowledge, const ClusterCloc
   if (const Times* own = told.fenced.of(cluster)) merge(knowledge.fenced, *own);
 }
 
-void SharedWatch::learn_of_others(Exec* x, std::uint32_t warp, const ClusterClock& told) {
-  if (clocks_[warp].others.covers(told)) return;
-  close(x, warp);
-  take_in(x, clocks_[warp], told);
+void SharedWatch::learn_of_others(Exec* x, const Who& who, const ClusterClock& told) {
+  if (known_to_each(who).others.covers(told)) return;
+  close(x, who);
+  take_in(x, knowledge_of(who), told);
 }
 
 void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch,
                                    MemoryOrder order) {
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
   const std::uint64_t cluster = x->block->cluster->number;
   GridFlags& flags = *x->grid->cluster_flags;
   auto found = flags.find(address);
   if (touch != AccessKind::kWrite && found != flags.end()) {
     const ClusterClock& released = found->second.released;
-    const bool is_known =
-        clocks_[warp].others.covers(released) || clocks_[warp].seen.covers(released);
+    const Knowledge& known = known_to_each(executing);
+    const bool is_known = known.others.covers(released) || known.seen.covers(released);
     x->gives_way = x->gives_way || !is_known;
     if (acquires(order) || touch == AccessKind::kUpdate) {
-      learn_of_others(x, warp, released);
+      learn_of_others(x, executing, released);
     } else {
-      clocks_[warp].seen.merge(released);
+      knowledge_of(executing).seen.merge(released);
     }
   }
   if (touch == AccessKind::kRead) {
     x->block->cluster->looked_at_flag = true;
     return;
   }
-  if (releases(order)) close(x, warp);
-  const ClusterClock told = releases(order) ? known_to(x, warp) : clocks_[warp].released;
+  if (releases(order)) close(x, executing);
+  const ClusterClock told =
+      releases(order) ? known_to_grid(x, executing) : known_to(executing).released;
   if (found == flags.end()) {
     if (told.empty()) return;
     found = flags.try_emplace(address).first;
   }
   GridFlag& flag = found->second;
-  if (touch == AccessKind::kWrite && (flag.cluster != cluster || flag.warp != warp)) {
+  if (touch == AccessKind::kWrite && (flag.cluster != cluster || flag.warp != executing.warp ||
+                                      (flag.lanes & executing.lanes) == 0)) {
     flag.released.clear();
   }
   flag.released.merge(told);
   flag.cluster = cluster;
-  flag.warp = warp;
+  flag.warp = executing.warp;
+  flag.lanes = executing.lanes;
 }
 
 }  // namespace baton::sim

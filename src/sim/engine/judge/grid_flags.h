@@ -13,6 +13,7 @@ struct GridFlag {
   ClusterClock released;
   std::uint64_t cluster = 0;  // whose warp wrote it last
   std::uint32_t warp = 0;
+  std::uint32_t lanes = 0;
 };
 using GridFlags = std::unordered_map<std::uint64_t, GridFlag>;
 

@@ -56,8 +56,7 @@ const char* advice_on_race(const GridToucher& a, const GridToucher& b, const Thr
            "one "
            "behind that wait";
   }
-  if (a.is_of_other_lane(b, GridCells::kSector))
-    return "there is no __syncwarp() of the two lanes between them";
+  if (a.is_same_warp(b)) return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;
   if (a.strength() != kWeak && b.strength() != kWeak) {
     if (a.shift() != b.shift() && mine.block == theirs.block) {
@@ -135,6 +134,9 @@ const char* GridRaces::advice_of(Cause cause) {
       return "a non-coherent load (__ldg, const __restrict__, a texture or a surface) may miss "
              "that, "
              "whatever orders the two: load it in the ordinary way, or in a later launch";
+    case Cause::kLaneOrder:
+      return "what orders the two warps was told, or waited for, by another lane alone: execute "
+             "__syncwarp() before the one tells, and behind the other one's wait";
   }
   return "";
 }

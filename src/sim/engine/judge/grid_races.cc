@@ -51,15 +51,73 @@ std::uint64_t key_of(const GridToucher& toucher) {
 
 }  // namespace
 
-bool GridRaces::comes_after(const Run& run, const GridToucher& other, std::uint32_t segment) {
+const std::vector<ApartLanes>& GridRaces::Run::apart() const {
+  return access.x->block->watch->apart_of(warp);
+}
+
+bool GridRaces::warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment) {
   const Knowledge& knowledge = run.knowledge;
   if (other.cluster() == run.me.cluster()) {
+    if (other.warp() == run.warp && (!run.has_apart || segment == run.me.segment())) return true;
     // Copies that one party asks for, one after the other, are taken for ordered.
-    return other.warp() == run.warp || other.warp() == run.me.warp() ||
-           at(knowledge.over, other.warp()) > segment;
+    const bool is_copy = other.warp() == run.me.warp() && other.warp() != run.warp;
+    return is_copy || at(knowledge.over, other.warp()) > segment;
   }
   const Times* over = knowledge.others.over.of(other.cluster());
   return over != nullptr && at(*over, other.warp()) > segment;
+}
+
+// The lanes of the other's warp that are known to be done with that segment, to one of these.
+// `times_of` gives what a warp knows of a cluster.
+template <class TimesOf>
+std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const GridToucher& other,
+                                    std::uint32_t segment, TimesOf times_of) const {
+  static const LaneParties kNone;
+  const auto found = lane_parties_.find(other.cluster());
+  const LaneParties& parties = found == lane_parties_.end() ? kNone : found->second;
+  const auto done = [&](const Knowledge& knowledge) -> std::uint32_t {
+    const Times* const times = times_of(knowledge);
+    return times == nullptr ? 0 : parties.done(*times, other.warp(), segment);
+  };
+  std::uint32_t known = done(run.knowledge);
+  for (const ApartLanes& some : run.apart()) {
+    if ((some.lanes & lanes) != 0) known |= done(some.knows);
+  }
+  return known;
+}
+
+std::uint32_t GridRaces::lanes_done(const Run& run, std::uint32_t lanes, const GridToucher& other,
+                                    std::uint32_t segment) const {
+  return lanes_done(run, lanes, other, segment, [&](const Knowledge& knowledge) {
+    const bool is_near = other.cluster() == run.me.cluster();
+    return is_near ? &knowledge.over : knowledge.others.over.of(other.cluster());
+  });
+}
+
+// The first of the part's bytes whose lane does not come after the one that accessed it, or how
+// many they are. What one lane tells of what it read is taken for what its warp read, as in
+// SharedWatch::Memory::meeting_of.
+std::uint32_t GridRaces::first_unordered(const Run& run, const GridToucher& other,
+                                         std::uint32_t segment, Past past, const Part& part) const {
+  const bool is_own = other.cluster() == run.me.cluster() && other.warp() == run.warp;
+  const GridToucher me = run.me.at(static_cast<std::uint32_t>(part.start - run.address));
+  const bool is_copy = me.shift() == GridToucher::kManyLanes;
+  const auto width_of = [&](const GridToucher& toucher) {
+    return toucher.shift() < GridToucher::kManyLanes ? 1u << toucher.shift() : part.bytes;
+  };
+  const std::uint32_t step = std::min({width_of(me), width_of(other), part.bytes});
+  for (std::uint32_t byte = 0; byte < part.bytes; byte += step) {
+    const std::uint32_t mine =
+        is_copy ? run.access.x->mask : std::uint32_t{1} << (me.lane_at(byte) & 31);
+    const std::uint32_t theirs = std::uint32_t{1} << (other.lane_at(byte) & 31);
+    if (is_own && mine == theirs) continue;
+    const std::uint32_t done = lanes_done(run, mine, other, segment);
+    const bool is_unclear = past == Past::kRead || other.shift() == GridToucher::kManyLanes;
+    if (is_unclear ? done == 0 && !(is_own && past == Past::kWrite) : (done & theirs) == 0) {
+      return byte;
+    }
+  }
+  return part.bytes;
 }
 
 void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset) {
@@ -87,7 +145,8 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
                 address + std::uint64_t{lanes} * access.bytes,
                 lane,
                 warp,
-                !reads_only(access.touch)};
+                !reads_only(access.touch),
+                watch.has_apart(warp)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
     GridCell& cell = cells_.sector(start);
@@ -125,18 +184,20 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  const bool may_miss_lanes = me.is_of_other_lane(cell.write, bytes) ||
+  const bool may_miss_lanes = run.has_apart || me.is_of_other_lane(cell.write, bytes) ||
                               (run.writes && me.is_of_other_lane(cell.read, bytes));
   if (run.access.is_noncoherent && cell.write.is_any()) {
     return report(run, me, cell.write, true, start, Cause::kNonCoherent);
   }
   const bool is_plain = run.access.is_kept && !run.access.is_async && !may_miss_lanes;
+  const Part part{start, bytes};
   if (!run.writes && is_plain && me.is_repeated_by(cell.read)) return;
   if (me.strength() == GridToucher::Strength::kWeak && is_plain && cell.is_all_of(me)) {
     return run.writes ? cell.set_write(me.beside(cell.write))
                       : static_cast<void>(cell.read = me.beside(cell.read));
   }
-  if (cell.write.is_any() && races(run, me, cell.write, bytes) && !has_observed(run, cell)) {
+  if (cell.write.is_any() && races(run, me, cell.write, Past::kWrite, part) &&
+      !has_observed(run, cell, part)) {
     const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
     const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
     if (at == start + bytes) {
@@ -144,71 +205,73 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
       cell.more->equal_writers[key_of(me)] = me;
       return;
     }
-    compare(run, cell.write, Past::kWrite, {start, bytes}, at);
+    compare(run, cell.write, Past::kWrite, part, at);
   }
-  if (lacks_proxy_fence(run, cell)) report(run, me, cell.write, true, start, Cause::kProxyFence);
+  if (run.access.is_async && lacks_proxy_fence(run, cell, part))
+    report(run, me, cell.write, true, start, Cause::kProxyFence);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
-    compare(run, more->weaker_write, Past::kWrite, {start, bytes}, start);
+    compare(run, more->weaker_write, Past::kWrite, part, start);
   }
   if (!run.writes) {
-    if (run.access.is_kept) add_reader(run, cell, me);
+    if (run.access.is_kept) add_reader(run, cell, me, part);
     return;
   }
   if (run.me.updates()) note_update(cell, me, bytes);
-  if (cell.read.is_any()) compare(run, cell.read, Past::kRead, {start, bytes}, start);
+  if (cell.read.is_any()) compare(run, cell.read, Past::kRead, part, start);
   if (more != nullptr) {
     for (const GridToucher& reader : more->readers) {
-      compare(run, reader, Past::kRead, {start, bytes}, start);
+      compare(run, reader, Past::kRead, part, start);
     }
     for (const auto& [who, observer] : more->observers) {
-      compare(run, observer.latest, Past::kRead, {start, bytes}, start);
+      compare(run, observer.latest, Past::kRead, part, start);
     }
     for (const auto& [who, writer] : more->equal_writers) {
-      compare(run, writer, Past::kWrite, {start, bytes}, start);
+      compare(run, writer, Past::kWrite, part, start);
     }
   }
   if (run.access.is_kept) cell.set_write(me.beside(cell.write));
 }
 
-bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other,
-                      std::uint32_t bytes) const {
-  return (me.is_of_other_lane(other, bytes) || !comes_after(run, other)) &&
+bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other, Past past,
+                      const Part& part) const {
+  return (me.is_of_other_lane(other, part.bytes) || !comes_after(run, other, past, part)) &&
          !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
 }
 
 // Whether a copy of the async proxy reads what a thread wrote and no proxy fence made visible to
 // it.
-bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell) {
+bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell, const Part& part) const {
   const GridToucher& writer = cell.write;
   const SharedWatch& watch = *run.access.x->block->watch;
-  if (!run.access.is_async || run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
-      !comes_after(run, writer)) {
+  if (run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
+      !comes_after(run, writer, Past::kWrite, part)) {
     return false;
   }
-  const Knowledge& knowledge = run.knowledge;
-  const bool is_near = writer.cluster() == run.me.cluster();
-  const Times* const fenced =
-      is_near ? &knowledge.fenced : knowledge.others.fenced.of(writer.cluster());
-  return fenced == nullptr || at(*fenced, writer.warp()) <= writer.segment();
+  const auto fenced = [&](const Knowledge& knowledge) {
+    const bool is_near = writer.cluster() == run.me.cluster();
+    return is_near ? &knowledge.fenced : knowledge.others.fenced.of(writer.cluster());
+  };
+  return lanes_done(run, run.access.x->mask, writer, writer.segment(), fenced) == 0;
 }
 
 // Whether the present access comes after a strong read of the last write, or, if it reads, after
 // another write of the same value.
-bool GridRaces::has_observed(const Run& run, const GridCell& cell) {
+bool GridRaces::has_observed(const Run& run, const GridCell& cell, const Part& part) const {
   if (cell.more == nullptr) return false;
   if (!run.writes) {
     const auto& equal = cell.more->equal_writers;
-    if (std::any_of(equal.begin(), equal.end(),
-                    [&](const auto& each) { return comes_after(run, each.second); })) {
+    if (std::any_of(equal.begin(), equal.end(), [&](const auto& each) {
+          return comes_after(run, each.second, Past::kWrite, part);
+        })) {
       return true;
     }
   }
   if (cell.write.strength() == GridToucher::Strength::kWeak) return false;
-  return std::any_of(cell.more->observers.begin(), cell.more->observers.end(),
-                     [&](const auto& each) {
-                       return comes_after(run, each.second.latest, each.second.first_segment);
-                     });
+  return std::any_of(
+      cell.more->observers.begin(), cell.more->observers.end(), [&](const auto& each) {
+        return comes_after(run, each.second.latest, each.second.first_segment, Past::kWrite, part);
+      });
 }
 
 // The first of the bytes that the store changes, or the end of them.
@@ -233,9 +296,13 @@ void GridRaces::compare(const Run& run, const GridToucher& other, Past past, con
                         std::uint64_t at) {
   const std::uint64_t start = part.start;
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  if (!races(run, me, other, part.bytes)) return;
+  if (!races(run, me, other, past, part)) return;
+  const bool is_told =
+      !other.is_same_warp(me) && lanes_done(run, kAllLanes, other, other.segment()) != 0;
+  if (is_told) at = std::max(at, start + first_unordered(run, other, other.segment(), past, part));
   report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
-         other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at);
+         other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at,
+         is_told ? Cause::kLaneOrder : Cause::kRace);
 }
 
 void GridRaces::note_update(const GridCell& cell, const GridToucher& me, std::uint32_t bytes) {
@@ -249,7 +316,8 @@ void GridRaces::note_update(const GridCell& cell, const GridToucher& me, std::ui
   for (const GridToucher& reader : cell.more->readers) note(reader);
 }
 
-void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me) {
+void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me,
+                           const Part& part) const {
   if (me.strength() != GridToucher::Strength::kWeak) {
     if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
     const auto [found, is_new] = cell.more->observers.try_emplace(key_of(me));
@@ -259,13 +327,13 @@ void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me
   }
   // Who knows that a copy is over need not know what came before it.
   const bool may_replace = !run.access.is_async;
-  if (!cell.read.is_any() || (may_replace && comes_after(run, cell.read))) {
+  if (!cell.read.is_any() || (may_replace && comes_after(run, cell.read, Past::kRead, part))) {
     cell.read = me;
     return;
   }
   if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
   for (GridToucher& reader : cell.more->readers) {
-    if (!may_replace || !comes_after(run, reader)) continue;
+    if (!may_replace || !comes_after(run, reader, Past::kRead, part)) continue;
     reader = me;
     return;
   }

@@ -7,6 +7,7 @@
 
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/grid_cells.h"
+#include "sim/engine/judge/lane_parties.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/report/findings.h"
 
@@ -21,9 +22,10 @@ struct Knowledge;
 // Of each part the last write is kept, with who read since. An access that comes after the one that
 // is kept replaces it: what races with the old one then races with the new one, too. Lanes of
 // one warp are in a race unless the warp's barrier comes between the two, or anything else that
-// ends a segment. Strong accesses are no race with each other if each one's scope has the other
-// one's thread. A strong read that observes a write comes after it, and so does what comes after
-// that read, as far as the same bytes go (PTX ISA 9.0, "Causality Order").
+// orders all of them, or tells the one what the other did. Strong accesses are no race with each
+// other if each one's scope has the other one's thread. A strong read that observes a write comes
+// after it, and so does what comes after that read, as far as the same bytes go (PTX ISA 9.0,
+// "Causality Order").
 //
 // Two writes of one and the same value are none: who reads it need only come after one of them. A
 // weak read and an atomic update are none if the reader goes on to update the same bytes, as loops
@@ -51,6 +53,9 @@ class GridRaces {
   // `lanes` lanes from `lane` on touch bytes side by side, from `offset` in the region on.
   void touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset);
 
+  // Lanes of a cluster's warp that are a party of its clock from now on.
+  void add(std::uint64_t cluster, const LaneParty& party) { lane_parties_[cluster].add(party); }
+
   // At the end of the grid: reports what it may have updated later, and did not.
   void report_held(GridState& grid);
 
@@ -64,9 +69,13 @@ class GridRaces {
     int lane = 0;
     std::uint32_t warp = 0;  // that executes it
     bool writes = false;
+    // Whether lanes of the warp are ordered apart from the rest of it.
+    bool has_apart = false;
+
+    const std::vector<ApartLanes>& apart() const;
   };
   // Why two accesses are a finding.
-  enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent };
+  enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent, kLaneOrder };
 
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
@@ -75,19 +84,32 @@ class GridRaces {
     std::uint64_t start = 0;
     std::uint32_t bytes = 0;
   };
-  bool races(const Run& run, const GridToucher& me, const GridToucher& other,
-             std::uint32_t bytes) const;
-  static bool lacks_proxy_fence(const Run& run, const GridCell& cell);
+  bool races(const Run& run, const GridToucher& me, const GridToucher& other, Past past,
+             const Part& part) const;
+  bool lacks_proxy_fence(const Run& run, const GridCell& cell, const Part& part) const;
   void compare(const Run& run, const GridToucher& other, Past past, const Part& part,
                std::uint64_t at);
-  static bool has_observed(const Run& run, const GridCell& cell);
-  static bool comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
-  static bool comes_after(const Run& run, const GridToucher& other) {
-    return comes_after(run, other, other.segment());
+  bool has_observed(const Run& run, const GridCell& cell, const Part& part) const;
+  bool comes_after(const Run& run, const GridToucher& other, Past past, const Part& part) const {
+    return comes_after(run, other, other.segment(), past, part);
   }
+  bool comes_after(const Run& run, const GridToucher& other, std::uint32_t segment, Past past,
+                   const Part& part) const {
+    const bool may_know = run.has_apart || !lane_parties_.empty();
+    return warp_comes_after(run, other, segment) ||
+           (may_know && first_unordered(run, other, segment, past, part) == part.bytes);
+  }
+  static bool warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
+  std::uint32_t first_unordered(const Run& run, const GridToucher& other, std::uint32_t segment,
+                                Past past, const Part& part) const;
+  template <class TimesOf>
+  std::uint32_t lanes_done(const Run& run, std::uint32_t lanes, const GridToucher& other,
+                           std::uint32_t segment, TimesOf times_of) const;
+  std::uint32_t lanes_done(const Run& run, std::uint32_t lanes, const GridToucher& other,
+                           std::uint32_t segment) const;
   static std::uint64_t first_difference(const Run& run, std::uint64_t start, std::uint32_t bytes);
   void note_update(const GridCell& cell, const GridToucher& me, std::uint32_t bytes);
-  static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
+  void add_reader(const Run& run, GridCell& cell, const GridToucher& me, const Part& part) const;
   void report(const Run& run, const GridToucher& me, const GridToucher& other, bool other_writes,
               std::uint64_t address, Cause cause = Cause::kRace);
   static const char* advice_of(Cause cause);
@@ -103,6 +125,7 @@ class GridRaces {
   std::unordered_set<const Insn*> updated_later_;
   // By the cluster and party of copies, which warp asked for them.
   std::unordered_map<std::uint64_t, std::uint32_t> askers_;
+  std::unordered_map<std::uint64_t, LaneParties> lane_parties_;  // by cluster
 };
 
 }  // namespace baton::sim

@@ -32,9 +32,10 @@ std::span<const std::byte> KeptValues::of(std::size_t index) const {
   return {bytes_.data() + found->start, end - found->start};
 }
 
-void KeptValues::copy(const KeptValues& from, std::size_t count) {
+void KeptValues::copy(const KeptValues& from, std::size_t first, std::size_t end) {
   for (const Entry& entry : from.entries_) {
-    if (entry.index >= count) return;
+    if (entry.index < first) continue;
+    if (entry.index >= end) return;
     const std::span<const std::byte> values = from.of(entry.index);
     std::copy(values.begin(), values.end(), add(entry.index, values.size()).begin());
   }

@@ -17,8 +17,8 @@ class KeptValues {
   void take_back();
   // Empty where nothing is known.
   std::span<const std::byte> of(std::size_t index) const;
-  // The values of the first `count` accesses of the other log.
-  void copy(const KeptValues& from, std::size_t count);
+  // The values of the accesses [first, end) of the other log.
+  void copy(const KeptValues& from, std::size_t first, std::size_t end);
   void clear();
 
  private:

@@ -36,15 +36,19 @@ TEST(KeptValues, KnowsWhatWasAdded) {
   EXPECT_TRUE(values.of(1).empty());
 }
 
-TEST(KeptValues, CopiesThoseBeforeAnIndex) {
+TEST(KeptValues, CopiesThoseBetweenTwoIndices) {
   KeptValues from, values;
   add(from, 1, 4, 10);
   add(from, 3, 8, 30);
   add(from, 5, 2, 50);
-  values.copy(from, 5);
+  values.copy(from, 0, 5);
   expect(values, 1, 4, 10);
   expect(values, 3, 8, 30);
   EXPECT_TRUE(values.of(5).empty());
+  KeptValues last;
+  last.copy(from, 2, 5);
+  EXPECT_TRUE(last.of(1).empty());
+  expect(last, 3, 8, 30);
 }
 
 TEST(KeptValues, KeepsNoMoreThan64KiB) {

@@ -151,6 +151,10 @@ void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::u
   watch_lane(x, i, lane, region, true, offset, bytes, AccessKind::kUpdate, true);
 }
 
+void exchange_order(Exec* x, std::uint32_t lanes) {
+  x->block->watch->exchange(x, lanes);
+}
+
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
                std::uint32_t bytes, LoadKind kind) {
   const bool strong = kind == LoadKind::kStrong;

@@ -43,6 +43,10 @@ bool refill_region(Exec* x, const Insn* i, std::uint64_t address);
 // that the handler may go on. Else the fragment waits, and *next is what the warp does meanwhile.
 bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next);
 
+// What is known of order passes from each of the lanes to the others with a value that they
+// exchange in registers.
+void exchange_order(Exec* x, std::uint32_t lanes);
+
 // Records that the lane executes such an instruction with a member mask of 0. Returns null, as the
 // handler must then.
 const Insn* no_members(Exec* x, const Insn* i, int lane);

@@ -15,9 +15,9 @@ bool has_waited(const Exec* x) {
 }  // namespace
 
 // What the warp did, and what it knows, for other devices.
-PeerClock SharedWatch::told_to_peers(const Exec* x, std::uint32_t warp) const {
+PeerClock SharedWatch::told_to_peers(const Exec* x, std::uint32_t warp) {
   const Ordering::Number number = x->grid->launch.number;
-  PeerClock told({number, has_waited(x), known_to(x, warp).over});
+  PeerClock told({number, has_waited(x), known_to_grid(x, {warp, kAllLanes, true}).over});
   told.merge(clocks_[warp].peers.parts().known);
   told.merge(inherited(*x->grid, has_waited(x)));
   return told;
@@ -56,7 +56,7 @@ void SharedWatch::access_peer_flag(Exec* x, std::uint64_t address, AccessKind to
   if (touch == AccessKind::kRead) return;
   PeerClock all, on_device;
   if (releases(order) && has_device(scope)) {
-    close(x, warp);
+    close(x, who(x));
     on_device = told_to_peers(x, warp);
     if (scope == MemoryScope::kSystem) all = on_device;
   } else if (has_device(scope)) {

@@ -13,12 +13,13 @@ constexpr std::size_t kMostGroups = 64;  // of which it is remembered where they
 }  // namespace
 
 void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses) {
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
+  const std::uint32_t warp = executing.warp;
   Memory& memory = memories_[x->block->rank];
   Copies& copies = all[warp];
   if (copies.party == 0) copies.party = parties_++;
-  // What the warp did so far comes before the copy, and what it does from here on does not.
-  if (memory.open_[warp].touched_ != nullptr) close(x, warp);
+  // What the lanes did so far comes before the copy, and what they do from here on does not.
+  if (memory.open_[warp].touched_ != nullptr) close(x, executing);
   for (const Access& access : accesses) {
     if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
       memory.refine();
@@ -30,8 +31,8 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> a
   }
   if (copies.open == nullptr) {
     copies.open = memory.take();
-    copies.start = clocks_[warp];
-    raise(copies.start.over, warp, index_[warp]);
+    copies.start = known_to(executing);
+    raise(copies.start.over, party_of(x, executing), index_[warp]);
   }
   for (const Access& access : accesses) memory.touch(*copies.open, access);
 }
@@ -57,13 +58,14 @@ void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
   const auto found = all.find(warp_of(x));
   if (found == all.end()) return;
   const Copies& copies = found->second;
-  close(x, found->first);
+  const Who executing = who(x);
+  close(x, executing);
   std::uint32_t over = copies.index;
   if (left != kAllGroups) {
     if (copies.groups.size() <= left) return;
     over = copies.groups[copies.groups.size() - 1 - left];
   }
-  raise(clocks_[found->first].over, copies.party, over);
+  raise(knowledge_of(executing).over, copies.party, over);
 }
 
 void SharedWatch::note_copies(Exec* x, std::span<const Access> accesses) {
@@ -103,8 +105,10 @@ void SharedWatch::note_product(Exec* x, const Access& access,
   Copies& products = products_[warp];
   if (products.party == 0) products.party = parties_++;
   // What comes before an operation may be more than what came before the last one of the group.
-  if (memory.open_[warp].touched_ != nullptr) close(x, warp);
-  if (products.open != nullptr && !covers(products.start, clocks_[warp])) {
+  if (memory.open_[warp].touched_ != nullptr) close(x, who(x));
+  Clock before = clocks_[warp];
+  before.over[warp] = at(products.start.over, warp);
+  if (products.open != nullptr && !covers(products.start, before)) {
     close_copies(x, products, warp, true);
   }
   if (products.open == nullptr) {
@@ -125,7 +129,7 @@ void SharedWatch::wait_products(Exec* x, std::uint64_t groups) {
   const std::uint32_t warp = warp_of(x);
   const std::uint32_t first =
       warp / warps_ * warps_ + x->warp->index / kWarpsOfGroup * kWarpsOfGroup;
-  close(x, warp);
+  close(x, who(x));
   for (std::uint32_t other = first; other < first + kWarpsOfGroup; ++other) {
     const auto found = products_.find(other);
     if (found == products_.end() || found->second.party == 0 || groups == 0) continue;
@@ -150,18 +154,18 @@ void SharedWatch::wait_bulk(Exec* x, std::uint32_t left, bool for_reads) {
 
 std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& access,
                                      const Place& mbarrier) {
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
   Mbarrier& awaiting = mbarriers_[mbarrier];
   if (awaiting.party == 0) awaiting.party = parties_++;
-  close(x, warp);
+  close(x, executing);
   Memory& memory = memories_[rank];
   if (memory.shift_ != 0 && ((access.offset | access.bytes) & 3) != 0) memory.refine();
   std::shared_ptr<Footprint> touched = memory.take();
   memory.touch(*touched, access);
-  Clock start = clocks_[warp];
-  raise(start.over, warp, index_[warp]);
-  memory.close(x, {awaiting.party, warp, awaiting.copies, std::move(start), std::move(touched),
-                   reads_only(access.touch)});
+  Clock start = known_to(executing);
+  raise(start.over, party_of(x, executing), index_[executing.warp]);
+  memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
+                   std::move(touched), reads_only(access.touch)});
   return ++awaiting.copies;
 }
 

@@ -18,14 +18,13 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
     }
     if (x->grid->orders_peers) access_peer_flag(x, address, touch, order, scope);
   }
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
   const std::uint32_t rank = x->block->rank;
   const bool for_block = is_for_block(scope);
   const bool writes = touch != AccessKind::kRead;
   const bool releases_now = writes && releases(order);
-  Fences& fences = fences_[warp];
-  const bool has_fenced = !fences.released.empty() || !fences.released_in_block.empty();
-  if (!releases_now && !has_fenced && flags_.empty()) return;
+  const bool fenced = has_fenced(executing);
+  if (!releases_now && !fenced && flags_.empty()) return;
   if (touch != AccessKind::kWrite) {
     if (const auto found = flags_.find(address); found != flags_.end()) {
       const bool acquires_now = acquires(order) || touch == AccessKind::kUpdate;
@@ -33,76 +32,84 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
         const Told& told = found->second.told[from];
         if (from != rank && for_block) continue;
         if (acquires_now) {
-          learn(x, warp, told.clock);
-          if (from == rank) learn(x, warp, told.in_block);
+          learn(x, executing, told.clock);
+          if (from == rank) learn(x, executing, told.in_block);
         } else if (from == rank && memories_.size() > 1) {
-          merge(fences.seen_in_block, told.clock);
-          merge(fences.seen_in_block, told.in_block);
+          merge(fences_of(executing).seen_in_block, told.clock);
+          merge(fences_of(executing).seen_in_block, told.in_block);
         } else {
-          merge(fences.seen, told.clock);
+          merge(fences_of(executing).seen, told.clock);
         }
       }
     }
   }
   if (!writes) return;
-  if (releases_now) close(x, warp);
+  if (releases_now) close(x, executing);
   if (touch == AccessKind::kWrite) {
     const auto found = flags_.find(address);
-    if (found != flags_.end() && found->second.warp != warp) flags_.erase(found);
+    const bool is_other = found != flags_.end() && (found->second.warp != executing.warp ||
+                                                    (found->second.lanes & executing.lanes) == 0);
+    if (is_other) flags_.erase(found);
   }
-  if (!releases_now && !has_fenced) return;
+  if (!releases_now && !fenced) return;
   Flag& flag = flags_[address];
-  flag.warp = warp;
+  flag.warp = executing.warp;
+  flag.lanes = executing.lanes;
   flag.told.resize(memories_.size());
   Told& told = flag.told[rank];
   Knowledge& clock = for_block ? told.in_block : told.clock;
   if (releases_now) {
-    join(clock, warp);
+    tell(x, clock, executing);
   } else {
-    merge(clock, fences.released);
-    merge(told.in_block, fences.released_in_block);
+    each_fences(executing, [&](const Fences& fences) {
+      merge(clock, fences.released);
+      merge(told.in_block, fences.released_in_block);
+    });
   }
 }
 
 void SharedWatch::fence(Exec* x, MemoryScope scope) {
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
   const bool for_block = is_for_block(scope);
-  Fences& fences = fences_[warp];
-  Knowledge& knowledge = clocks_[warp];
-  close(x, warp);
-  merge(knowledge, fences.seen_in_block);
+  close(x, executing);
+  Knowledge& knowledge = knowledge_of(executing);
+  each_fences(executing, [&](const Fences& fences) {
+    merge(knowledge, fences.seen_in_block);
+    if (!for_block) merge(knowledge, fences.seen);
+  });
+  // What others of the lanes have seen is theirs still.
+  Fences& fences = fences_of(executing);
   fences.seen_in_block.clear();
-  if (!for_block) {
-    merge(knowledge, fences.seen);
-    fences.seen.clear();
-  }
+  if (!for_block) fences.seen.clear();
   if (x->grid->cluster_flags != nullptr && has_device(scope)) {
-    take_in(x, knowledge, knowledge.seen);
+    const ClusterClock seen = known_to(executing).seen;
+    take_in(x, knowledge, seen);
     knowledge.seen.clear();
-    knowledge.released = known_to(x, warp);
+    knowledge.released = known_to_grid(x, executing);
   }
   if (x->grid->orders_peers) fence_for_peers(x, scope);
   Knowledge& released = for_block ? fences.released_in_block : fences.released;
-  released = knowledge;
-  raise(released.over, warp, index_[warp]);
+  released.clear();
+  tell(x, released, executing);
 }
 
 // Whatever the warp knows is visible to copies that it asks for from here on, and to those of
 // others that come after it (PTX ISA 9.0, "Proxy-preserved base causality order").
 void SharedWatch::fence_proxy(Exec* x) {
-  const std::uint32_t warp = warp_of(x);
-  close(x, warp);
-  Knowledge& knowledge = clocks_[warp];
-  merge(knowledge.fenced, knowledge.over);
-  raise(knowledge.fenced, warp, index_[warp]);
-  knowledge.others.fenced.merge(knowledge.others.over);
+  const Who executing = who(x);
+  close(x, executing);
+  Knowledge& knowledge = knowledge_of(executing);
+  const Knowledge& known = known_to(executing);
+  merge(knowledge.fenced, known.over);
+  raise(knowledge.fenced, executing.warp, index_[executing.warp]);
+  knowledge.others.fenced.merge(known.others.over);
 }
 
-// The warp's next segment begins behind what it is told.
-void SharedWatch::learn(Exec* x, std::uint32_t warp, const Knowledge& told) {
-  if (covers(clocks_[warp], told)) return;
-  close(x, warp);
-  merge(clocks_[warp], told);
+// The next segment of the lanes begins behind what they are told.
+void SharedWatch::learn(Exec* x, const Who& who, const Knowledge& told) {
+  if (covers(known_to_each(who), told)) return;
+  close(x, who);
+  merge(knowledge_of(who), told);
 }
 
 }  // namespace baton::sim

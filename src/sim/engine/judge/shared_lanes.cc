@@ -16,16 +16,6 @@ constexpr std::uint32_t kMostPlaces = 64;  // of a segment that are looked at
 
 using Access = SharedWatch::Access;
 
-// Those that touch one of the bytes [from, from + count).
-std::uint32_t lanes_at(const Access& access, std::uint32_t from, std::uint32_t count) {
-  std::uint32_t lanes = 0;
-  for (std::uint32_t k = 0; k < access.places; ++k) {
-    const std::uint32_t at = access.offset + k * access.stride;
-    if (at < from + count && from < at + access.bytes) lanes |= SharedWatch::lanes_of(access, k);
-  }
-  return lanes;
-}
-
 // One lane's access of a place, by its position in the log.
 struct Touch {
   std::size_t at = 0;
@@ -44,17 +34,26 @@ std::uint32_t SharedWatch::lanes_of(const Access& access, std::uint32_t k) {
   return access.shape != 0 && access.places == kLanes / 2 ? lane | lane << (kLanes / 2) : lane;
 }
 
-void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
-  const std::uint32_t warp = warp_of(x);
-  if (x->grid->races != nullptr) return close(x, warp);
-  Access barrier;  // of no bytes
-  barrier.insn = insn;
-  barrier.places = 0;
-  barrier.lanes = lanes;
-  for (Memory& memory : memories_) {
-    Open& open = memory.open_[warp];
-    if (open.touched_ != nullptr) open.note(barrier);
+std::uint32_t SharedWatch::lanes_at(const Access& access, std::uint32_t from, std::uint32_t count) {
+  // Most accesses of a log are elsewhere.
+  const std::uint32_t end = access.offset + access.places * access.stride + access.bytes;
+  if (access.offset >= from + count || end <= from) return 0;
+  std::uint32_t lanes = 0;
+  for (std::uint32_t k = 0; k < access.places; ++k) {
+    const std::uint32_t at = access.offset + k * access.stride;
+    if (at < from + count && from < at + access.bytes) lanes |= lanes_of(access, k);
   }
+  return lanes;
+}
+
+// The lanes that come after access `from` of a lane in a log, before access `to`.
+std::uint32_t SharedWatch::lanes_behind(std::span<const Access> log, int lane, std::size_t from,
+                                        std::size_t to) {
+  std::uint32_t lanes = 1u << lane;
+  for (std::size_t k = from; k < to; ++k) {
+    if (log[k].bytes == 0 && (log[k].lanes & lanes) != 0) lanes |= log[k].lanes;
+  }
+  return lanes;
 }
 
 // Where lanes of the warp touched the same places: a lane that is not known to come after another
@@ -81,14 +80,6 @@ void SharedWatch::Memory::compare_lanes(Exec* x, const Segment& segment) const {
                          log[k].first_lane > log[k - 1].first_lane;
     executions[k] = executions[k - 1] + (goes_on ? 0 : 1);
   }
-  // The lanes that come after an access of one lane, when the later access is made.
-  const auto reached = [&](int lane, std::size_t from, std::size_t to) {
-    std::uint32_t lanes = 1u << lane;
-    for (std::size_t k = from; k < to; ++k) {
-      if (log[k].bytes == 0 && (log[k].lanes & lanes) != 0) lanes |= log[k].lanes;
-    }
-    return lanes;
-  };
   std::uint32_t looked_at = 0;
   std::vector<Touch> touches;
   for (std::uint32_t word = touched.low; word < touched.high; ++word) {
@@ -109,9 +100,9 @@ void SharedWatch::Memory::compare_lanes(Exec* x, const Segment& segment) const {
           if (before.execution == executions[k] || !can_conflict(log[before.at], log[k])) continue;
           const int lane = std::countr_zero(before.lanes);
           // One of several lanes comes after itself only.
-          std::uint32_t others = lanes & ~reached(lane, before.at, k);
+          std::uint32_t others = lanes & ~lanes_behind(log, lane, before.at, k);
           if (std::uint32_t more = before.lanes & (before.lanes - 1); others == 0 && more != 0) {
-            others = lanes & ~reached(std::countr_zero(more), before.at, k);
+            others = lanes & ~lanes_behind(log, std::countr_zero(more), before.at, k);
           }
           // Who wrote the one value, too, comes after a write of it.
           if (log[before.at].one_value) others &= ~before.lanes;

@@ -17,18 +17,16 @@ namespace {
 
 constexpr std::uint32_t kMostReported = 8;  // of one pair of segments
 
-// The lane of an access that touches one of the bytes [from, from + count), or -1.
-int lane_at(const SharedWatch::Access& access, std::uint32_t from, std::uint32_t count) {
+// Whether an access touches one of the bytes [from, from + count).
+bool is_at(const SharedWatch::Access& access, std::uint32_t from, std::uint32_t count) {
   // Most accesses of a log are elsewhere.
   const std::uint32_t end = access.offset + access.places * access.stride + access.bytes;
-  if (access.offset >= from + count || end <= from) return -1;
+  if (access.offset >= from + count || end <= from) return false;
   for (std::uint32_t k = 0; k < access.places; ++k) {
     const std::uint32_t at = access.offset + k * access.stride;
-    if (at < from + count && from < at + access.bytes) {
-      return access.first_lane + static_cast<int>(k) * access.lanes_apart;
-    }
+    if (at < from + count && from < at + access.bytes) return true;
   }
-  return -1;
+  return false;
 }
 
 // Whether both write one value, to one place each, and agree on every byte that both write.
@@ -75,6 +73,12 @@ bool SharedWatch::Memory::are_stores(const Segment& one, const Access& a, const 
          other.party < watch_.all_;
 }
 
+// Whether the store changed nothing, as far as that was asked for.
+bool SharedWatch::Memory::is_idle(const Segment& segment, std::size_t index) {
+  return index >= segment.blind &&
+         std::ranges::binary_search(segment.touched->idle, static_cast<std::uint32_t>(index));
+}
+
 // Whether both are known to store the same to the same places: then they agree on every bit.
 bool SharedWatch::Memory::store_equal_rows(const Segment& one, std::size_t mine,
                                            const Segment& other, std::size_t theirs) const {
@@ -84,7 +88,7 @@ bool SharedWatch::Memory::store_equal_rows(const Segment& one, std::size_t mine,
       a.offset == b.offset && a.stride == b.stride && a.places == b.places && a.bytes == b.bytes;
   if (!is_one_place || a.stride == 0 || !are_stores(one, a, other, b)) return false;
   watch_.look_at_values();
-  if (one.is_blind || other.is_blind) return false;
+  if (mine < one.blind || theirs < other.blind) return false;
   const std::span<const std::byte> kept = one.touched->values.of(mine);
   return !kept.empty() && std::ranges::equal(kept, other.touched->values.of(theirs));
 }
@@ -96,7 +100,7 @@ std::vector<std::size_t> SharedWatch::Memory::touching(const Segment& segment, s
   const Footprint& touched = *segment.touched;
   std::vector<std::size_t> found;
   for (std::size_t k = 0; k < touched.log.size(); ++k) {
-    if (lane_at(touched.log[k], from, count) < 0) continue;
+    if (!is_at(touched.log[k], from, count)) continue;
     const bool is_again = std::ranges::any_of(found, [&](std::size_t earlier) {
       return touched.log[k] == touched.log[earlier] &&
              std::ranges::equal(touched.values.of(k), touched.values.of(earlier));
@@ -134,6 +138,9 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
   const Access& b = other.touched->log[theirs];
   if (!are_stores(one, a, other, b) || (a.stride == 0 && b.stride == 0)) return false;
   watch_.look_at_values();
+  // Whoever was not asked stored before the other one did so for the first time.
+  if (mine < one.blind) return is_idle(other, theirs);
+  if (theirs < other.blind) return is_idle(one, mine);
   // A byte of an access; null where it is not known what was stored.
   struct Byte {
     bool is_written = false;
@@ -148,7 +155,7 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
         return {true, reinterpret_cast<const std::byte*>(access.value.data()) + within};
       }
       const std::span<const std::byte> kept = segment.touched->values.of(index);
-      if (segment.is_blind || kept.empty()) return {true, nullptr};
+      if (kept.empty()) return {true, nullptr};
       return {true, kept.data() + k * access.bytes + within};
     }
     return {};
@@ -163,8 +170,7 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
   return true;
 }
 
-void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other,
-                                  Lack lack) const {
+void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
   const Footprint& first = *one.touched;
   const Footprint& second = *other.touched;
   std::uint32_t reported = 0;
@@ -177,10 +183,15 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
     for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
       const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))
                                << shift_;
+      Meeting meeting;
       const auto found = std::ranges::find_if(may_race, [&](const Rivals& two) {
-        return lane_at(first.log[two.mine], at, 1u << shift_) >= 0 &&
-               lane_at(second.log[two.theirs], at, 1u << shift_) >= 0 &&
-               !store_the_same(one, two.mine, other, two.theirs, at);
+        if (!is_at(first.log[two.mine], at, 1u << shift_) ||
+            !is_at(second.log[two.theirs], at, 1u << shift_) ||
+            store_the_same(one, two.mine, other, two.theirs, at)) {
+          return false;
+        }
+        meeting = meeting_of(one, two.mine, other, two.theirs, at);
+        return meeting.lack != Lack::kNothing;
       });
       if (found == may_race.end()) continue;
       ++reported;
@@ -190,10 +201,10 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
       const auto rank = [&](const Access& access, const Segment& segment) {
         return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
       };
-      const Party a{one, mine, lane_at(mine, at, 1u << shift_)};
-      const Party b{other, theirs, lane_at(theirs, at, 1u << shift_)};
+      const Party a{one, mine, meeting.mine};
+      const Party b{other, theirs, meeting.theirs};
       const bool is_theirs = rank(theirs, other) < rank(mine, one);
-      report(x, is_theirs ? b : a, is_theirs ? a : b, at, lack);
+      report(x, is_theirs ? b : a, is_theirs ? a : b, at, meeting.lack);
     }
     if (reported == kMostReported) return;
   }
@@ -244,10 +255,13 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
         : their_rank == my_rank    ? "the same block"
                                    : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        lack == Lack::kProxyFence      ? "no fence.proxy.async comes between the two: execute one "
-                                         "behind the write, before the "
-                                         "barrier"
-        : lack == Lack::kWarpBarrier   ? "there is no __syncwarp() of the two lanes between them"
+        lack == Lack::kProxyFence    ? "no fence.proxy.async comes between the two: execute one "
+                                       "behind the write, before the "
+                                       "barrier"
+        : lack == Lack::kWarpBarrier ? "there is no __syncwarp() of the two lanes between them"
+        : lack == Lack::kLaneOrder
+            ? "what orders the two warps was told, or waited for, by another lane alone: execute "
+              "__syncwarp() before the one tells, and behind the other one's wait"
         : a.is_product || b.is_product ? "nothing orders the two: wgmma reads until a "
                                          "wgmma.wait_group of its warpgroup is over"
         : is_copy ? "nothing between the two waits for the copy, or orders it after "

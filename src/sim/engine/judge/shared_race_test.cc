@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 
@@ -210,6 +211,55 @@ TEST(SharedRace, ComparesNoValuesOfAnEarlierBlock) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, driver::FindingKind::kSharedRace);
   EXPECT_EQ(findings[0].block, (std::array<std::uint32_t, 3>{1, 0, 0}));
+}
+
+// In block 0 one warp stores rows, in block 1 both do: the other one for the first time.
+std::vector<driver::Finding> first_met_in_block_1(int first, const std::string& values) {
+  return run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0;" +
+                 fmt::format("setp.ne.and.u32 %p5, %r3, {}, %p4; @%p5 bra DONE;", first) + values +
+                 to_row(4, "st.shared.u32 [%r5], %r6; DONE:"),
+             2);
+}
+
+TEST(SharedRace, KnowsWhatAWarpStoredBeforeTheOtherOneDidFirst) {
+  for (const int first : {0, 1}) {
+    SCOPED_TRACE(first);
+    for (const std::string& values : {std::string("mov.u32 %r6, %r2;"),
+                                      // Those of block 1 are others than those of block 0.
+                                      std::string("mad.lo.u32 %r6, %r20, 5, %r2;")}) {
+      for (const driver::Finding& finding : first_met_in_block_1(first, values)) {
+        ADD_FAILURE() << finding.message;
+      }
+    }
+    EXPECT_FALSE(first_met_in_block_1(first, kOneDiffers).empty());
+    EXPECT_FALSE(first_met_in_block_1(first, "mad.lo.u32 %r6, %r20, %r3, %r2;").empty());
+  }
+}
+
+// In block 1 warp 0 stores two rows as it did in block 0. Warp 1 stores both in between, the first
+// ones again.
+TEST(SharedRace, KnowsWhatAWarpStoresOnceTheOtherOneDid) {
+  const auto findings_with = [](const std::string& last_value) {
+    return run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mov.u32 %r7, 0;" +
+                   to_row(8, "@%p2 bra OTHER; st.shared.u32 [%r5], %r2;") +
+                   // Hands over: the flag is no order.
+                   "st.volatile.shared.u32 [%r4+512], 1; @%p4 bra LAST;"
+                   "POLL: ld.volatile.shared.u32 %r7, [%r4+516]; setp.eq.u32 %p5, %r7, 0;"
+                   "@%p5 bra POLL; LAST: st.shared.u32 [%r5+4], " +
+                   last_value +
+                   "; bra DONE; OTHER: @%p4 bra DONE;"
+                   "WAIT: ld.volatile.shared.u32 %r7, [%r4+512]; setp.eq.u32 %p5, %r7, 0;"
+                   "@%p5 bra WAIT; st.shared.u32 [%r5], %r2; st.shared.u32 [%r5+4], %r2;"
+                   "st.volatile.shared.u32 [%r4+516], 1; DONE:",
+               2);
+  };
+  for (const driver::Finding& finding : findings_with("%r2")) {
+    if (finding.kind == driver::FindingKind::kSharedRace) ADD_FAILURE() << finding.message;
+  }
+  const auto findings = findings_with("%r20");
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [](const driver::Finding& finding) {
+    return finding.kind == driver::FindingKind::kSharedRace;
+  }));
 }
 
 // Warp 0 writes 32 words side by side; one lane of warp 1 reads one of them.

@@ -79,6 +79,7 @@ void thin_out(SharedWatch::Footprint& footprint) {
                 [&](const SharedWatch::Access& access) { return !seen.insert(access).second; });
   footprint.is_whole = false;
   footprint.values.clear();
+  footprint.idle.clear();
 }
 
 // What the lanes of an access store to each of its places in turn. False where lanes that share a
@@ -101,6 +102,27 @@ bool collect(const SharedWatch::Access& access, const StoredValues& values,
 bool can_be_kept(const SharedWatch::Access& access, const StoredValues& values) {
   return values.first[0] != nullptr && access.stride >= access.bytes &&
          access.bytes <= kWidestStore;
+}
+
+// Whether the store changes nothing of what is in memory. `kept` is what it stores to several
+// places.
+bool is_idle(const SharedWatch::Access& access, std::span<const std::byte> kept,
+             const std::byte* memory) {
+  if (access.stride == 0) {
+    return access.one_value && std::memcmp(memory, access.value.data(), access.bytes) == 0;
+  }
+  if (kept.empty()) return false;
+  for (std::size_t k = 0; k < access.places; ++k) {
+    const std::byte* const place = memory + k * access.stride;
+    if (std::memcmp(place, kept.data() + k * access.bytes, access.bytes) != 0) return false;
+  }
+  return true;
+}
+
+std::uint32_t all_lanes_of(const SharedWatch::Access& access) {
+  if (access.stride == 0) return access.lanes;
+  if (access.shape != 0 || access.places >= kLanes) return kAllLanes;
+  return ((std::uint32_t{1} << access.places) - 1) << access.first_lane;
 }
 
 bool is_fine(const SharedWatch::Access& access) {
@@ -140,9 +162,10 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->is_whole = true;
   footprint->lanes_are_compared = false;
   footprint->writes = footprint->has_strong = false;
-  footprint->strong_sizes = 0;
+  footprint->strong_sizes = footprint->lanes = 0;
   footprint->log.clear();
   footprint->values.clear();
+  footprint->idle.clear();
   return footprint;
 }
 
@@ -190,6 +213,7 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   const bool polls = access.touch == AccessKind::kStrongRead && !touched.log.empty();
   if (polls && touched.log.back() == access) return;
   if (access.bytes != 0) mark(touched, access);
+  touched.lanes |= all_lanes_of(access);
   log(touched, access);
 }
 
@@ -260,11 +284,36 @@ bool SharedWatch::Memory::is_written(const Footprint& touched, const Access& acc
   return false;
 }
 
+// Whether another warp ever stored to one of the places; from now on this one has, too.
+bool SharedWatch::Memory::is_stored_by_others(Open& open, const Access& access) {
+  constexpr std::uint32_t kWord = 2;  // log2 of the bytes of a bit
+  const std::size_t words = watch_.bytes_ / 256 + 2;
+  for (Bits* bits : {&open.stored_, &stored_, &stored_by_several_}) bits->resize(words);
+  bool is_met = false;
+  for (std::uint32_t k = 0; k < access.places; ++k) {
+    const std::uint32_t place = access.offset + k * access.stride;
+    for (std::uint32_t at = place >> kWord; at <= (place + access.bytes - 1) >> kWord; ++at) {
+      const std::uint64_t bit = std::uint64_t{1} << (at & 63);
+      std::uint64_t& mine = open.stored_[at >> 6];
+      if ((mine & bit) == 0 && (stored_[at >> 6] & bit) != 0) stored_by_several_[at >> 6] |= bit;
+      mine |= bit;
+      stored_[at >> 6] |= bit;
+      is_met = is_met || (stored_by_several_[at >> 6] & bit) != 0;
+    }
+  }
+  return is_met;
+}
+
+void SharedWatch::Open::look_at_values() {
+  if (replays()) blind_ = replayed();
+  looks_at_values_ = true;
+}
+
 void SharedWatch::Open::replay(std::shared_ptr<Footprint> past) {
   next_ = past->log.data();
   end_ = next_ + past->log.size();
   touched_ = std::move(past);
-  is_blind_ = !looks_at_values_;
+  blind_ = looks_at_values_ ? 0 : touched_->log.size();
 }
 
 // What was touched, after which the next segment may begin.
@@ -279,14 +328,18 @@ void SharedWatch::Memory::diverge(Open& open) {
   const std::shared_ptr<Footprint> past = open.leave();
   open.touched_ = take();
   for (std::size_t k = 0; k < replayed; ++k) touch(*open.touched_, past->log[k]);
-  if (!open.is_blind_ && open.touched_->is_whole)
-    open.touched_->values.copy(past->values, replayed);
+  open.blind_ = std::min(open.blind_, replayed);
+  if (!open.touched_->is_whole) return;
+  open.touched_->values.copy(past->values, open.blind_, replayed);
+  for (const std::uint32_t index : past->idle) {
+    if (index >= open.blind_ && index < replayed) open.touched_->idle.push_back(index);
+  }
 }
 
 bool SharedWatch::Open::agrees(const Footprint& past, std::size_t k,
                                const StoredValues* values) const {
-  if (!looks_at_values_ || values == nullptr) return true;
   const Access& access = past.log[k];
+  if (!looks_at_values_ || values == nullptr || access.stride == 0) return true;
   const std::span<const std::byte> kept = past.values.of(k);
   std::array<std::byte, std::size_t{kLanes} * kWidestStore> now;
   const std::span<std::byte> stored{now.data(), kept.size()};
@@ -294,15 +347,17 @@ bool SharedWatch::Open::agrees(const Footprint& past, std::size_t k,
          std::equal(kept.begin(), kept.end(), stored.begin());
 }
 
-void SharedWatch::Open::note_store(const Access& access, const StoredValues& values) {
+void SharedWatch::Open::note_store(const Access& access, const StoredValues& values,
+                                   const std::byte* memory) {
   if (next_ != end_ && *next_ == access && agrees(*touched_, replayed(), &values)) {
     ++next_;
   } else {
-    note_new(access, &values);
+    note_new(access, &values, memory);
   }
 }
 
-void SharedWatch::Open::note_new(const Access& access, const StoredValues* values) {
+void SharedWatch::Open::note_new(const Access& access, const StoredValues* values,
+                                 const std::byte* before) {
   Memory& memory = *memory_;
   if (memory.shift_ != 0 && is_fine(access)) memory.refine();
   if (touched_ == nullptr) {
@@ -313,15 +368,26 @@ void SharedWatch::Open::note_new(const Access& access, const StoredValues* value
       return;
     }
     touched_ = memory.take();
+    blind_ = 0;
   } else if (replays()) {
     memory.diverge(*this);
   }
   Footprint& touched = *touched_;
+  if (values != nullptr && !looks_at_values_ && memory.is_stored_by_others(*this, access)) {
+    memory.watch_.look_at_values();
+  }
   memory.touch(touched, access);
-  if (values == nullptr || !touched.is_whole || !can_be_kept(access, *values)) return;
-  const std::span<std::byte> kept =
-      touched.values.add(touched.log.size() - 1, std::size_t{access.places} * access.bytes);
-  if (!kept.empty() && !collect(access, *values, kept)) touched.values.take_back();
+  if (values == nullptr || !touched.is_whole) return;
+  const std::size_t index = touched.log.size() - 1;
+  std::span<std::byte> kept;
+  if (access.stride != 0 && can_be_kept(access, *values)) {
+    kept = touched.values.add(index, std::size_t{access.places} * access.bytes);
+    if (!kept.empty() && !collect(access, *values, kept)) {
+      touched.values.take_back();
+      kept = {};
+    }
+  }
+  if (is_idle(access, kept, before)) touched.idle.push_back(static_cast<std::uint32_t>(index));
 }
 
 // The footprint of the segment that ends.
@@ -335,7 +401,7 @@ SharedWatch::Memory::Ended SharedWatch::Memory::end(Open& open) {
     if (place != nullptr) drop(std::move(place));
     place = touched;
   }
-  return {std::move(touched), replayed && open.is_blind_};
+  return {std::move(touched), open.blind_};
 }
 
 void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
@@ -376,12 +442,9 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   }
   for (std::size_t k = 0; k < closed_.size() && !suspicious_.empty(); ++k) {
     const Segment& other = closed_[k];
-    if (other.party == segment.party && other.party < watch_.all_) continue;
-    if (at(segment.start.over, other.party) <= other.index) {
-      compare(x, segment, other, Lack::kOrder);
-    } else if (segment.is_async_read && other.party < watch_.all_ &&
-               at(segment.start.fenced, other.party) <= other.index) {
-      compare(x, segment, other, Lack::kProxyFence);
+    const bool is_ordered = at(segment.start.over, other.party) > other.index;
+    if ((!is_ordered && !is_ordered_by_lanes(segment, other)) || lacks_fence(segment, other)) {
+      compare(x, segment, other);
     }
   }
   add(mine, *all_closed_);

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace baton::sim {
+namespace {
+
+constexpr std::size_t kManyClosed = 128;  // segments, from which on those count as over for a warp
+                                          // that are so for some of its lanes
+
+}  // namespace
 
 void SharedWatchDeleter::operator()(SharedWatch* watch) const {
   delete watch;
@@ -45,6 +51,12 @@ void SharedWatch::begin() {
     reset(fences.released_in_block);
     reset(fences.seen_in_block);
   }
+  apart_.resize(all_);
+  has_apart_.resize(all_);
+  for (std::uint32_t warp = 0; warp < all_; ++warp) {
+    if (std::exchange(has_apart_[warp], 0) != 0) apart_[warp].clear();
+  }
+  lane_parties_.clear();
   flags_.clear();
   cluster_.clear();
   cluster_done_.clear();
@@ -57,21 +69,18 @@ void SharedWatch::begin() {
   patience_ = 0;
 }
 
-// What the warp did, and knows of others, becomes known to who merges the object.
-void SharedWatch::join(Knowledge& object, std::uint32_t warp) {
-  merge(object, clocks_[warp]);
-  raise(object.over, warp, index_[warp]);
-}
-
 // The segment of the warp ends, and its next one begins.
-void SharedWatch::close(Exec* x, std::uint32_t warp) {
+void SharedWatch::close(Exec* x, const Who& who) {
+  const std::uint32_t warp = who.warp;
   const std::uint32_t index = index_[warp]++;
   for (Memory& memory : memories_) {
     Memory::Ended ended = memory.end(memory.open_[warp]);
     if (ended.touched == nullptr) continue;
-    memory.close(
-        x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.is_blind});
+    memory.close(x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.blind,
+                     has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr});
   }
+  if (who.is_whole) clocks_[warp].over[warp] = index_[warp];
+  if (!who.is_whole || has_apart_[warp] != 0) note_apart(who);
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
     if (const auto copies = all->find(warp); copies != all->end()) {
@@ -81,38 +90,51 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
 }
 
 void SharedWatch::look_at_values() {
+  if (looks_at_values_) return;
   looks_at_values_ = true;
   for (Memory& memory : memories_) {
-    for (Open& open : memory.open_) open.looks_at_values_ = true;
+    for (Open& open : memory.open_) open.look_at_values();
   }
 }
 
 // What is relaxed releases no more than the latest fence did, and tells that the warp has begun.
-void SharedWatch::arrive(Exec* x, Knowledge& object, bool is_relaxed) {
-  const std::uint32_t warp = warp_of(x);
+void SharedWatch::arrive(Exec* x, Knowledge& object, bool is_relaxed, const Who& who) {
   if (is_relaxed) {
-    merge(object, fences_[warp].released);
-    return raise(object.over, warp, 1);
+    each_fences(who, [&](const Fences& fences) { merge(object, fences.released); });
+    return raise(object.over, who.warp, 1);
   }
-  close(x, warp);
-  join(object, warp);
+  close(x, who);
+  tell(x, object, who);
 }
 
 void SharedWatch::arrive(Exec* x, std::uint32_t barrier) {
-  arrive(x, barriers_[x->block->rank][barrier], false);
+  arrive(x, barriers_[x->block->rank][barrier], false, who_meets(x));
 }
 
-void SharedWatch::release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps,
-                          bool of_all) {
+void SharedWatch::release(Exec* x, std::uint32_t barrier, std::uint32_t warps, std::uint32_t whole,
+                          std::span<const std::uint32_t> lanes, bool of_all) {
+  const std::uint32_t rank = x->block->rank;
+  const std::uint32_t first = rank * warps_;
   Knowledge& object = barriers_[rank][barrier];
   if (of_all) merge(object, exited_[rank]);
-  for (std::uint32_t left = warps; left != 0; left &= left - 1) {
-    merge(clocks_[rank * warps_ + static_cast<std::uint32_t>(std::countr_zero(left))], object);
+  // What lanes did that came one after the other is what their warp did.
+  for (std::uint32_t left = whole; left != 0; left &= left - 1) {
+    const std::uint32_t warp = first + static_cast<std::uint32_t>(std::countr_zero(left));
+    if (!has_apart(warp)) continue;
+    meet(warp);
+    raise(object.over, warp, index_[warp]);
+  }
+  for (std::uint32_t left = whole; left != 0; left &= left - 1) {
+    merge(clocks_[first + static_cast<std::uint32_t>(std::countr_zero(left))], object);
+  }
+  for (std::uint32_t left = warps & ~whole; left != 0; left &= left - 1) {
+    const auto warp = static_cast<std::uint32_t>(std::countr_zero(left));
+    learn(x, {first + warp, lanes[warp], false}, object);
   }
   object.clear();
   const bool knows_exited = of_all || exited_[rank].empty();
-  const bool knows_all = memories_.size() == 1 && warps == live_[0] && knows_exited;
-  if (knows_all && parties_ == all_ && !is_read_by_copies_) {
+  const bool knows_all = memories_.size() == 1 && whole == live_[0] && knows_exited;
+  if (knows_all && parties_ == all_ + lane_parties_.size() && !is_read_by_copies_) {
     memories_[0].forget(index_, nullptr);
   } else {
     forget_ordered();
@@ -130,24 +152,33 @@ void SharedWatch::forget_ordered() {
   for (std::uint32_t warp = 0; warp < all_; ++warp) {
     if (!is_live(warp)) continue;
     for (std::uint32_t p = 0; p < parties_; ++p) {
-      if (p != warp) over[p] = std::min(over[p], at(clocks_[warp].over, p));
+      over[p] = std::min(over[p], at(clocks_[warp].over, p));
       fenced[p] = std::min(fenced[p], at(clocks_[warp].fenced, p));
     }
   }
-  kept = 0;
-  for (Memory& memory : memories_) {
-    memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
-    kept += memory.closed_.size();
+  const auto forget = [&] {
+    kept = 0;
+    for (Memory& memory : memories_) {
+      memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
+      kept += memory.closed_.size();
+    }
+  };
+  forget();
+  if (kept > kManyClosed && std::ranges::any_of(has_apart_, [](auto has) { return has != 0; })) {
+    over_for_some(over, fenced);
+    forget();
   }
   patience_ = 2 * kept + all_;
 }
 
 void SharedWatch::arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed) {
   Knowledge& arriving = mbarriers_[mbarrier].arriving;
+  const Who executing = who(x);
   if (is_relaxed && mbarrier.rank == x->block->rank) {
-    merge(arriving, fences_[warp_of(x)].released_in_block);
+    each_fences(executing,
+                [&](const Fences& fences) { merge(arriving, fences.released_in_block); });
   }
-  arrive(x, arriving, is_relaxed);
+  arrive(x, arriving, is_relaxed, executing);
 }
 
 void SharedWatch::complete_mbarrier(const Place& mbarrier) {
@@ -157,15 +188,15 @@ void SharedWatch::complete_mbarrier(const Place& mbarrier) {
 }
 
 void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed) {
-  const std::uint32_t warp = warp_of(x);
+  const Who executing = who(x);
   const Knowledge& done = mbarriers_[{x->block->rank, offset}].done;
-  if (is_relaxed) return merge(fences_[warp].seen_in_block, done);
-  learn(x, warp, done);
+  if (is_relaxed) return merge(fences_of(executing).seen_in_block, done);
+  learn(x, executing, done);
   forget_ordered();
 }
 
 void SharedWatch::arrive_cluster(Exec* x, bool is_relaxed) {
-  arrive(x, cluster_, is_relaxed);
+  arrive(x, cluster_, is_relaxed, who_meets(x));
 }
 
 void SharedWatch::complete_cluster() {
@@ -173,13 +204,19 @@ void SharedWatch::complete_cluster() {
   cluster_.clear();
 }
 
-void SharedWatch::leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp) {
-  learn(x, rank * warps_ + warp, cluster_done_);
+void SharedWatch::leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp,
+                                std::uint32_t lanes, bool is_whole) {
+  const Who leaving{rank * warps_ + warp, lanes, is_whole};
+  learn(x, leaving, cluster_done_);
+  if (is_whole && has_apart(leaving.warp)) {
+    close(x, leaving);
+    meet(leaving.warp);
+  }
   forget_ordered();
 }
 
-bool SharedWatch::has_begun(const Exec* x, std::uint32_t rank) const {
-  const Times& known = clocks_[warp_of(x)].over;
+bool SharedWatch::has_begun(const Exec* x, std::uint32_t rank) {
+  const Times& known = known_to(who(x)).over;
   for (std::uint32_t warp = rank * warps_; warp < (rank + 1) * warps_; ++warp) {
     if (at(known, warp) != 0) return true;
   }
@@ -187,9 +224,9 @@ bool SharedWatch::has_begun(const Exec* x, std::uint32_t rank) const {
 }
 
 void SharedWatch::exit(Exec* x) {
-  const std::uint32_t warp = warp_of(x);
-  close(x, warp);
-  join(exited_[x->block->rank], warp);
+  const Who all{warp_of(x), kAllLanes, true};
+  close(x, all);
+  tell(x, exited_[x->block->rank], all);
   live_[x->block->rank] &= ~(1u << x->warp->index);
 }
 

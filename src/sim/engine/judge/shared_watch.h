@@ -14,6 +14,7 @@
 #include "sim/engine/judge/clock.h"
 #include "sim/engine/judge/kept_values.h"
 #include "sim/engine/judge/knowledge.h"
+#include "sim/engine/judge/lane_parties.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
 
@@ -28,15 +29,17 @@ namespace baton::sim {
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
 // that nothing orders are held against each other when the later of them ends; what is ordered
 // before all warps that still run is forgotten. Lanes of one warp are held against each other
-// within a segment (shared_lanes.cc).
+// within a segment (shared_lanes.cc), and beyond it once some of them were ordered apart from the
+// rest (shared_apart.cc).
 // Loops touch the same places turn by turn, so an access is first held against the one that came at
 // this point of a segment before: where a segment does what one before it did, it takes over that
 // one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
 // differs. A segment that does something new keeps what its lanes store to several places. One that
-// does what one before it did is not asked for its values, which then count as unknown, until two
-// warps are found to write one place: from then on all are asked (look_at_values).
+// does what one before it did is not asked for its values until a warp stores for the first time
+// where another one has: from then on all are asked (look_at_values). What was there when that warp
+// stored tells what the other one had stored unasked.
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
@@ -91,8 +94,10 @@ class SharedWatch {
     bool writes = false;
     bool has_strong = false;         // accesses: else those sets are empty
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
+    std::uint32_t lanes = 0;         // that touched anything
     std::vector<Access> log;
-    KeptValues values;  // of stores to several places, while the log is whole
+    KeptValues values;                // of stores to several places, while the log is whole
+    std::vector<std::uint32_t> idle;  // stores that changed nothing, by their numbers in the log
     bool empty() const { return low >= high; }
   };
 
@@ -105,15 +110,15 @@ class SharedWatch {
       if (next_ != end_ && *next_ == access) {
         ++next_;
       } else {
-        note_new(access, nullptr);
+        note_new(access, nullptr, nullptr);
       }
     }
-    // Of a store to several places.
-    void note(const Access& access, const StoredValues& values) {
-      if (next_ != end_ && *next_ == access && !looks_at_values_) {
+    // Of a store. `memory` is where the first place is, which the store has not changed yet.
+    void note(const Access& access, const StoredValues& values, const std::byte* memory) {
+      if (next_ != end_ && *next_ == access && (!looks_at_values_ || access.stride == 0)) {
         ++next_;
       } else {
-        note_store(access, values);
+        note_store(access, values, memory);
       }
     }
     // Notes an access of all lanes if it is the one that came here before. The instruction knows
@@ -131,8 +136,9 @@ class SharedWatch {
    private:
     friend class SharedWatch;
     friend class Memory;
-    void note_new(const Access& access, const StoredValues* values);
-    void note_store(const Access& access, const StoredValues& values);
+    void note_new(const Access& access, const StoredValues* values, const std::byte* memory);
+    void note_store(const Access& access, const StoredValues& values, const std::byte* memory);
+    void look_at_values();
     // Whether the k-th access of the log stored these values, or nobody asks.
     bool agrees(const Footprint& past, std::size_t k, const StoredValues* values) const;
     bool replays() const { return end_ != nullptr; }
@@ -148,14 +154,19 @@ class SharedWatch {
     std::array<std::shared_ptr<Footprint>, 4> past_;
     std::uint32_t oldest_ = 0;  // of `past_`
     bool looks_at_values_ = false;
-    bool is_blind_ = false;  // it began to replay without a look at values
+    std::size_t blind_ = 0;              // its first accesses, whose values nobody looked at
+    std::vector<std::uint64_t> stored_;  // words where it ever stored
   };
 
   // What two segments lack.
-  enum class Lack : std::uint8_t { kOrder, kProxyFence, kWarpBarrier };
+  enum class Lack : std::uint8_t { kNothing, kOrder, kLaneOrder, kProxyFence, kWarpBarrier };
 
   // The lanes of an access that touch the k-th of its places.
   static std::uint32_t lanes_of(const Access& access, std::uint32_t k);
+  // Those that touch one of the bytes [from, from + count).
+  static std::uint32_t lanes_at(const Access& access, std::uint32_t from, std::uint32_t count);
+  static std::uint32_t lanes_behind(std::span<const Access> log, int lane, std::size_t from,
+                                    std::size_t to);
   // The bytes that the lane stores.
   static void copy_stored(const StoredValues& values, int lane, std::uint32_t bytes,
                           std::byte* into);
@@ -194,11 +205,13 @@ class SharedWatch {
       Clock start;
       std::shared_ptr<Footprint> touched;
       bool is_async_read = false;  // of a bulk copy
-      bool is_blind = false;       // the footprint's values are those of an earlier segment
+      std::size_t blind = 0;       // its first accesses, whose values nobody looked at
+      // What some of its lanes know besides; null: nothing.
+      std::unique_ptr<std::vector<ApartClock>> apart = {};
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
-      bool is_blind = false;
+      std::size_t blind = 0;
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
@@ -209,6 +222,7 @@ class SharedWatch {
                       std::span<const std::uint32_t> chunks);
     void log(Footprint& footprint, const Access& access) const;
     bool is_written(const Footprint& footprint, const Access& access) const;
+    bool is_stored_by_others(Open& open, const Access& access);
     void refine();
     void refine(Footprint& footprint);
     std::shared_ptr<Footprint> take();
@@ -216,7 +230,9 @@ class SharedWatch {
     Ended end(Open& open);
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
-    void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
+    bool is_ordered_by_lanes(const Segment& one, const Segment& other) const;
+    bool lacks_fence(const Segment& one, const Segment& other) const;
+    void compare(Exec* x, const Segment& one, const Segment& other) const;
     void compare_lanes(Exec* x, const Segment& segment) const;
     // Two accesses, by their numbers in the logs of two segments.
     struct Rivals {
@@ -225,6 +241,14 @@ class SharedWatch {
     std::vector<Rivals> rivals(const Segment& one, const Segment& other, std::uint32_t word) const;
     static std::vector<std::size_t> touching(const Segment& segment, std::uint32_t from,
                                              std::uint32_t count);
+    // What two accesses lack, and their first lanes that do.
+    struct Meeting {
+      Lack lack = Lack::kNothing;
+      int mine = 0, theirs = 0;
+    };
+    Meeting meeting_of(const Segment& one, std::size_t mine, const Segment& other,
+                       std::size_t theirs, std::uint32_t at) const;
+    static bool is_idle(const Segment& segment, std::size_t index);
     bool are_stores(const Segment& one, const Access& a, const Segment& other,
                     const Access& b) const;
     bool store_equal_rows(const Segment& one, std::size_t mine, const Segment& other,
@@ -247,6 +271,7 @@ class SharedWatch {
     std::vector<Open> open_;  // by warp of the cluster
     std::vector<Segment> closed_;
     std::shared_ptr<Footprint> all_closed_;
+    std::vector<std::uint64_t> stored_, stored_by_several_;  // words, by any warp
     // Words of the sets where the segment that ends conflicts with any of `closed_`.
     std::vector<std::uint32_t> suspicious_;
     std::vector<std::shared_ptr<Footprint>> spare_;
@@ -293,7 +318,9 @@ class SharedWatch {
   void arrive(Exec* x, std::uint32_t barrier);
   // The barrier of the block of that rank is complete, and the warps of the mask go on. One
   // `of_all` threads waited for those that exited, too.
-  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps, bool of_all);
+  // Of those in `whole` all lanes do, of the others those that `lanes` has by their warp.
+  void release(Exec* x, std::uint32_t barrier, std::uint32_t warps, std::uint32_t whole,
+               std::span<const std::uint32_t> lanes, bool of_all);
   // An atomic or another strong access of a generic address.
   void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                    MemoryScope scope);
@@ -301,6 +328,8 @@ class SharedWatch {
   void fence_proxy(Exec* x);
   // The lanes of the executing warp met at its barrier.
   void sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes);
+  // They exchange registers.
+  void exchange(Exec* x, std::uint32_t lanes);
   // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
   // block. What is relaxed orders by fences alone.
   void arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed);
@@ -308,15 +337,22 @@ class SharedWatch {
   void leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed);
   void arrive_cluster(Exec* x, bool is_relaxed);
   void complete_cluster();
-  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
+  // These lanes of a warp of the block of that rank do, which may be all of it.
+  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp, std::uint32_t lanes,
+                     bool is_whole);
   void exit(Exec* x);
   // The present segment of a warp of the cluster, and what the warp knows.
   std::uint32_t segment_of(std::uint32_t warp) const { return index_[warp]; }
   const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
+  // What some lanes of it know besides, and whether the lanes are ordered in other ways, too.
+  const std::vector<ApartLanes>& apart_of(std::uint32_t warp) const { return apart_[warp]; }
+  bool has_apart(std::uint32_t warp) const { return has_apart_[warp] != 0; }
+  // The same of the executing warp, wherever it goes on.
+  const std::uint8_t* apart_flag(const Exec* x) const { return &has_apart_[warp_of(x)]; }
   std::uint32_t warps_of_block() const { return warps_; }
   bool is_copy(std::uint32_t party) const { return party >= all_; }
   // Whether the executing warp knows that the block of that rank has begun.
-  bool has_begun(const Exec* x, std::uint32_t rank) const;
+  bool has_begun(const Exec* x, std::uint32_t rank);
 
  private:
   // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
@@ -337,12 +373,6 @@ class SharedWatch {
     std::uint32_t party = 0;  // of its bulk copies; 0: none yet
     std::uint32_t copies = 0;
   };
-  // What a warp's latest fence released, and what it has seen of flags since: for all of the
-  // cluster, and, where that has several blocks, for its own one.
-  struct Fences {
-    Knowledge released, seen;
-    Knowledge released_in_block, seen_in_block;
-  };
   struct Told {
     Knowledge clock;     // with a scope that has the cluster
     Knowledge in_block;  // with the scope of the block
@@ -350,31 +380,75 @@ class SharedWatch {
   struct Flag {
     std::vector<Told> told;  // by the rank of who told it
     std::uint32_t warp = 0;  // that wrote it last
+    std::uint32_t lanes = 0;
+  };
+  // Lanes of a warp that are ordered with others at once. All of them are ordered with each other,
+  // too: that is all that is known of a warp that does not part.
+  struct Who {
+    std::uint32_t warp = 0;
+    std::uint32_t lanes = 0;
+    bool is_whole = true;
   };
   bool is_for_block(MemoryScope scope) const {
     return scope == MemoryScope::kBlock && memories_.size() > 1;
   }
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
 
-  void close(Exec* x, std::uint32_t warp);
+  Who who(const Exec* x) const;
+  Who who_meets(const Exec* x) const;
+  const Knowledge& known_to(const Who& who) {
+    return has_apart_[who.warp] == 0 ? clocks_[who.warp] : known_apart(who);
+  }
+  // What one of the lanes knows, and what each of them does.
+  const Knowledge& known_apart(const Who& who);
+  const Knowledge& known_to_each(const Who& who);
+  Knowledge& knowledge_of(const Who& who) {
+    return who.is_whole ? clocks_[who.warp] : apart(who).knows;
+  }
+  Fences& fences_of(const Who& who);
+  ApartLanes& apart(const Who& who);
+  // Calls `use` with what the fences of the lanes, or of some of them, did.
+  template <class Use>
+  void each_fences(const Who& who, Use use) const {
+    use(fences_[who.warp]);
+    for (const ApartLanes& some : apart_[who.warp]) {
+      if ((some.lanes & who.lanes) != 0) use(some.fences);
+    }
+  }
+  bool has_fenced(const Who& who) const;
+  std::uint32_t party_of(const Exec* x, const Who& who);
+  void tell(const Exec* x, Knowledge& object, const Who& who) {
+    // Its clock says what it did.
+    if (has_apart_[who.warp] == 0) return merge(object, clocks_[who.warp]);
+    tell_apart(x, object, who);
+  }
+  void tell_apart(const Exec* x, Knowledge& object, const Who& who);
+  std::unique_ptr<std::vector<ApartClock>> apart_clocks(std::uint32_t warp) const;
+  void note_apart(const Who& who);
+  void meet(std::uint32_t warp);
+  void share(Exec* x, const Who& who);
+  static std::span<const ApartClock> apart_of(const Memory::Segment& segment);
+  std::uint32_t lanes_before(const Memory::Segment& one, int lane,
+                             const Memory::Segment& other) const;
+  void close(Exec* x, const Who& who);
   void close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads);
   void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
-  void join(Knowledge& object, std::uint32_t warp);
-  void arrive(Exec* x, Knowledge& object, bool is_relaxed);
-  void learn(Exec* x, std::uint32_t warp, const Knowledge& told);
-  void learn_of_others(Exec* x, std::uint32_t warp, const ClusterClock& told);
+  void arrive(Exec* x, Knowledge& object, bool is_relaxed, const Who& who);
+  void learn(Exec* x, const Who& who, const Knowledge& told);
+  void learn_of_others(Exec* x, const Who& who, const ClusterClock& told);
   void take_in(const Exec* x, Knowledge& knowledge, const ClusterClock& told) const;
-  ClusterClock known_to(const Exec* x, std::uint32_t warp) const;
+  ClusterClock known_to_grid(const Exec* x, const Who& who);
   void access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
-  PeerClock told_to_peers(const Exec* x, std::uint32_t warp) const;
+  PeerClock told_to_peers(const Exec* x, std::uint32_t warp);
   void learn_of_peers(Exec* x, Knowledge& knowledge, const PeerClock& known,
                       const PeerClock& narrow) const;
   void access_peer_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                         MemoryScope scope);
   void fence_for_peers(Exec* x, MemoryScope scope);
   void forget_ordered();
+  void over_for_some(Times& over, Times& fenced) const;
   // From now on segments that do what one before them did must also store what that one stored.
   void look_at_values();
   bool is_live(std::uint32_t warp) const {
@@ -393,6 +467,12 @@ class SharedWatch {
   std::vector<std::array<Knowledge, 16>> barriers_;
   std::vector<Knowledge> exited_;  // what each block's warps that exited did
   std::vector<Fences> fences_;     // of each warp
+  // Of each warp, lanes that were ordered apart from the rest since its lanes met the last time.
+  std::vector<std::vector<ApartLanes>> apart_;
+  // Whether any are there, or some told others what they did.
+  std::vector<std::uint8_t> has_apart_;
+  LaneParties lane_parties_;
+  Knowledge known_;  // of known_to
   std::unordered_map<std::uint64_t, Flag> flags_;
   Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;

@@ -118,10 +118,10 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
 void note_shared(const Region& region, const SharedWatch::Access& access,
                  const StoredValues& values) {
   SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
-  if (access.stride == 0 || values.first[0] == nullptr) {
+  if (values.first[0] == nullptr) {
     open.note(access);
   } else {
-    open.note(access, values);
+    open.note(access, values, region.host + access.offset);
   }
 }
 

@@ -42,22 +42,30 @@ void write_result(Warp& warp, const Fragment& fragment, const Barrier& barrier) 
   *words = (*words & ~fragment.mask) | (holds ? fragment.mask : 0);
 }
 
-void release(BlockState& block, std::uint32_t id) {
+void release(Exec* x, std::uint32_t id) {
+  BlockState& block = *x->block;
   Barrier& barrier = block.barriers[id];
   std::uint32_t released = 0;
+  std::uint32_t whole = 0;  // warps of which all lanes are
   for (Warp& warp : block.warps) {
+    std::uint32_t lanes = 0;
     for (std::uint32_t k = 0; k < warp.count; ++k) {
       Fragment& fragment = warp.fragments[k];
       if (fragment.wait != Wait::kBarrier || fragment.id != id) continue;
       fragment.wait = Wait::kNone;
       warp.ordered.add(barrier.ordered, fragment.mask);
-      released |= std::uint32_t{1} << warp.index;
+      lanes |= fragment.mask;
       if (fragment.pending != nullptr) write_result(warp, fragment, barrier);
       fragment.pending = nullptr;
     }
+    if (lanes == 0) continue;
+    released |= std::uint32_t{1} << warp.index;
+    if (lanes == warp.live) whole |= std::uint32_t{1} << warp.index;
   }
   block.barriers_in_use &= ~(std::uint32_t{1} << id);
-  if (block.watch != nullptr) block.watch->release(block.rank, id, released, barrier.expected == 0);
+  if (block.watch != nullptr) {
+    block.watch->release(x, id, released, whole, barrier.lanes, barrier.expected == 0);
+  }
 }
 
 void begin_phase(BlockState& block, std::uint32_t id, std::uint32_t expected) {
@@ -141,7 +149,7 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
     fragment.id = static_cast<std::uint8_t>(id);
     fragment.pending = kind == BarrierKind::kSync ? nullptr : i;
   }
-  if (complete(block, barrier)) release(block, id);
+  if (complete(block, barrier)) release(x, id);
   return kind == BarrierKind::kArrive ? i + 1 : resume(x);
 }
 
@@ -150,7 +158,7 @@ void leave_barriers(Exec* x, std::uint32_t count) {
   block.live_threads -= count;
   for (std::uint32_t left = block.barriers_in_use; left != 0; left &= left - 1) {
     const auto id = static_cast<std::uint32_t>(std::countr_zero(left));
-    if (complete(block, block.barriers[id])) release(block, id);
+    if (complete(block, block.barriers[id])) release(x, id);
   }
 }
 

@@ -43,6 +43,8 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
 void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->warp = warp;
   x->ordered = warp->ordered.data();
+  static constexpr std::uint8_t kNever = 0;
+  x->apart = x->block->watch == nullptr ? &kNever : x->block->watch->apart_flag(x);
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->slice = slice;

@@ -25,7 +25,9 @@ void release(Exec* x, ClusterState& cluster) {
         block->cluster_phases = cluster.barrier.phase;
         warp.cluster_arrived &= ~fragment.mask;
         warp.ordered.add(cluster.barrier.ordered, fragment.mask);
-        if (block->watch != nullptr) block->watch->leave_cluster(x, block->rank, warp.index);
+        if (block->watch == nullptr) continue;
+        block->watch->leave_cluster(x, block->rank, warp.index, fragment.mask,
+                                    fragment.mask == warp.live);
       }
     }
   }
@@ -78,7 +80,7 @@ const Insn* op_cluster_wait(Exec* x, const Insn* i) {
   warp.ordered.add(x->block->cluster->barrier.ordered, passing);
   if (passing != 0) x->block->cluster_phases = x->block->cluster->barrier.phase;
   if (passing != 0 && x->block->watch != nullptr) {
-    x->block->watch->leave_cluster(x, x->block->rank, warp.index);
+    x->block->watch->leave_cluster(x, x->block->rank, warp.index, passing, passing == warp.live);
   }
   if (waiting == 0) return i + 1;
   account(x, i->r[4], i->r[4]);

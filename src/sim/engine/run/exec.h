@@ -80,6 +80,8 @@ struct Exec {
 
   Warp* warp = nullptr;
   std::uint32_t* ordered = nullptr;  // Warp::ordered, OrderedLanes::kSources masks
+  // Not zero where some lanes of the warp are ordered apart from the rest (SharedWatch).
+  const std::uint8_t* apart = nullptr;
   BlockState* block = nullptr;
   GridState* grid = nullptr;
 };

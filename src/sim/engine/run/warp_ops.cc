@@ -72,6 +72,7 @@ const Insn* with_members(Exec* x, const Insn* i, F&& f) {
     left &= ~group;
     if (group != x->mask) set_mask(x, group);
     share_order(*x->warp, group);
+    if (*x->apart != 0) exchange_order(x, group);
     f();
   }
   if (x->mask != all) set_mask(x, all);
