@@ -220,6 +220,19 @@ bool SharedWatch::Memory::is_ordered_by_lanes(const Segment& one, const Segment&
   return (other.touched->lanes & ~lanes) == 0;
 }
 
+// Whether each of its lanes was told by some lane that is done with the other segment.
+bool SharedWatch::Memory::is_told_to_all(const Segment& one, const Segment& other) const {
+  const auto is_done = [&](const Times& over) {
+    return watch_.lane_parties_.done(over, other.party, other.index) != 0;
+  };
+  if (is_done(one.start.over)) return true;
+  std::uint32_t told = 0;
+  for (const ApartClock& some : apart_of(one)) {
+    if (is_done(some.knows.over)) told |= some.lanes;
+  }
+  return (one.touched->lanes & ~told) == 0;
+}
+
 // What lane `lane` of a warp tells others of what it read is taken for what its warp read: a value
 // that was read is there.
 SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one, std::size_t mine,

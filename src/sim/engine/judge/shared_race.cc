@@ -173,10 +173,13 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
 void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
   const Footprint& first = *one.touched;
   const Footprint& second = *other.touched;
+  // Then only what the other one wrote can race (meeting_of).
+  const bool is_told = is_told_to_all(one, other);
   std::uint32_t reported = 0;
   for (const std::uint32_t word : suspicious_) {
     if (word < second.low || word >= second.high) continue;
     std::uint64_t bits = conflicts_in(first, second, word);
+    if (is_told) bits &= written_in(second, word);
     if (bits == 0) continue;
     const std::vector<Rivals> may_race = rivals(one, other, word);
     if (may_race.empty()) continue;

@@ -192,6 +192,9 @@ class SharedWatch {
                                           std::uint32_t word) {
     return (a.write[word] & (b.read[word] | b.write[word])) | (a.read[word] & b.write[word]);
   }
+  static std::uint64_t written_in(const Footprint& touched, std::uint32_t word) {
+    return touched.write[word] | (touched.has_strong ? touched.strong_write[word] : 0);
+  }
 
   // What is touched of one block's memory.
   class Memory {
@@ -231,6 +234,7 @@ class SharedWatch {
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
     bool is_ordered_by_lanes(const Segment& one, const Segment& other) const;
+    bool is_told_to_all(const Segment& one, const Segment& other) const;
     bool lacks_fence(const Segment& one, const Segment& other) const;
     void compare(Exec* x, const Segment& one, const Segment& other) const;
     void compare_lanes(Exec* x, const Segment& segment) const;
