@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Path = Union[str, "os.PathLike[str]"]
 
+# Roles of buffers that have contents before the first step.
+_NEED_CONTENTS = frozenset({"input", "weight", "inout"})
+
 
 class Program:
     """A program of kernels, buffers, symbols and steps. Immutable; any thread may use it.
@@ -191,9 +194,8 @@ class BoundProgram:
         self._is_bound = False
         self._is_initialised = False
         self._users = RLock()
-        unknown = [name for name in symbols if name not in program.symbols]
-        if unknown or len(self._fixed) == len(program.symbols):
-            self._bind({})
+        if self._names_unknown() or len(self._fixed) == len(program.symbols):
+            self._bind_unless_arrays_come()
 
     @property
     def device(self) -> Device:
@@ -230,6 +232,18 @@ class BoundProgram:
         if not self._is_bound:
             self._bind({})
 
+    def _names_unknown(self) -> bool:
+        return any(name not in self.program.symbols for name in self._fixed)
+
+    def _bind_unless_arrays_come(self) -> None:
+        """Binds anew, unless a buffer gets its contents with the next call: that one binds."""
+        lacks_array = any(buffer.role in _NEED_CONTENTS and buffer.init == "none"
+                          and name not in self._kept for name, buffer in self._buffers.items())
+        if lacks_array and not self._names_unknown():
+            self._is_bound = False
+        else:
+            self._bind({})
+
     @one_thread
     def set(self, symbols: Mapping[str, int] | None = None, **values: int) -> None:
         """Gives symbols other values for later calls. Memory and contents of buffers stay where
@@ -238,11 +252,9 @@ class BoundProgram:
         before = dict(self._fixed)
         self._fixed.update(given)
         try:
-            if not self._is_bound:
-                return self._bind({})
-            if self._keeps_shapes(given):
+            if self._is_bound and self._keeps_shapes(given):
                 return self._executable.set(given)
-            self._bind({})
+            self._bind_unless_arrays_come()
         except BaseException:
             self._fixed = before
             raise
@@ -262,17 +274,24 @@ class BoundProgram:
         views = {name: _core.view(value) for name, value in arrays.items()}
         host = {name: value for name, value in arrays.items() if views[name][0]}
         device = {name: value for name, value in arrays.items() if name not in host}
-        if symbols:
-            self.set(symbols)
         chosen = self._executable.choose_stream(tuple(device.values()), stream)
-        if not self._is_bound or any(self._shapes.get(name) != shape
-                                     for name, (_, shape) in views.items()):
-            self._kept = {name: value for name, value in self._kept.items() if name not in arrays}
-            self._bind(arrays)
-        else:
-            for name, value in device.items():
-                self._executable.set_memory(name, value)
-                self._serving.pop(name, None)
+        before = self._fixed
+        self._fixed = {**before, **symbols}
+        try:
+            if (not self._is_bound or not self._keeps_shapes(symbols)
+                    or any(self._shapes.get(name) != shape for name, (_, shape) in views.items())):
+                self._kept = {name: value for name, value in self._kept.items()
+                              if name not in arrays}
+                self._bind(arrays)
+            else:
+                if symbols:
+                    self._executable.set(symbols)
+                for name, value in device.items():
+                    self._executable.set_memory(name, value)
+                    self._serving.pop(name, None)
+        except BaseException:
+            self._fixed = before
+            raise
         self._kept.update(device)
         outputs = self._take_outputs(arrays)
         if not self._is_initialised:

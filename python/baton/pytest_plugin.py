@@ -52,6 +52,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gpu: needs a GPU; skipped with the reason where there is none")
 
 
+def _check_marker(item: Any) -> None:
+    """Raises UsageError for what the marker does not have: a typing error would check nothing."""
+    known = {"device", "schedules", "races", "findings"}
+    for marker in item.iter_markers("baton"):
+        unknown = [f"{name}=" for name in marker.kwargs if name not in known]
+        unknown += [repr(value) for value in marker.args]
+        if unknown:
+            raise pytest.UsageError(f"{item.nodeid}: the marker baton does not take {unknown[0]}; it takes "
+                                    f"{', '.join(f'{name}=' for name in sorted(known))}")
+        findings = marker.kwargs.get("findings", "fail")
+        if findings not in ("fail", "ignore"):
+            raise pytest.UsageError(f"{item.nodeid}: findings={findings!r} of the marker baton is not known; "
+                                    "give \"fail\" or \"ignore\"")
+
+
 def _marked(item: Any, key: str, otherwise: Any) -> Any:
     marker = item.get_closest_marker("baton")
     return otherwise if marker is None else marker.kwargs.get(key, otherwise)
@@ -69,6 +84,8 @@ def _no_gpu() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
+    for item in items:
+        _check_marker(item)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     reason = _no_gpu() if marked else None
     if reason is not None:

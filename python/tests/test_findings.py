@@ -114,6 +114,18 @@ def test_the_plugin_ignores_findings_where_asked(pytester):
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize("options, message", [
+    ("race=True", "*the marker baton does not take race=; it takes device=, findings=, races=, schedules=*"),
+    ('"sim:sm80"', "*the marker baton does not take 'sim:sm80'*"),
+    ('findings="ignor"', "*findings='ignor' of the marker baton is not known*"),
+])
+def test_the_plugin_refuses_unknown_options_of_its_marker(pytester, options, message):
+    pytester.makepyfile(f"import pytest\n@pytest.mark.baton({options})\ndef test_it(baton):\n    pass\n")
+    result = pytester.runpytest_inprocess("-p", "baton.pytest_plugin")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
 def test_gpu_tests_skip_with_a_reason(pytester):
     if any(spec.startswith("cuda") for spec in baton_package.devices()):
         pytest.skip("there is a GPU")

@@ -143,6 +143,26 @@ def test_states_keep_what_steps_write(bound):
     assert bound.array("count").numpy()[0] == 0
 
 
+def test_contents_of_inputs_may_come_with_the_call(baton):
+    program = baton_package.Program.from_text(CHAIN.replace(', role = "input", init = "ones"', ', role = "input"'))
+    x = np.full(16, 3, np.float32)
+    bound = program.bind(N=16, device=baton.target)
+    assert np.allclose(bound(x=x)["y"], want(x))
+    longer = np.full(32, 3, np.float32)
+    assert np.allclose(bound(x=longer, N=32)["y"], want(longer))
+    bound.set(N=16)
+    assert np.allclose(bound(x=x)["y"], want(x))
+    assert np.allclose(program.bind(device=baton.target)(x=x, N=16)["y"], want(x))
+    # A contradiction is told as such, and changes nothing.
+    with pytest.raises(baton_package.ArgumentError, match="dimension 0 of the array is 16.* N is 8"):
+        bound(x=x, N=8)
+    assert np.allclose(bound(x=x)["y"], want(x))
+    with pytest.raises(baton_package.ArgumentError, match="nothing initialises the buffer x"):
+        program.bind(N=16, device=baton.target).run()
+    with pytest.raises(baton_package.Error, match='no symbol "M"'):
+        program.bind(M=16, device=baton.target)
+
+
 def test_symbols_of_a_call(baton, program):
     bound = program.bind(N=64, device=baton.target)
     assert bound(N=32)["y"].shape == (32,)

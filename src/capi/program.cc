@@ -67,6 +67,22 @@ baton_error* load_program(const char* function, const baton_device* device,
   });
 }
 
+baton_error* load_bundled(const char* function, const baton_bundle* bundle,
+                          const baton_device* device, const char* name,
+                          const baton_program_options* options, baton_program** program) {
+  return load_program(function, device, options, program,
+                      [&](const Call& call, const Device& on, const LoadOptions& load) {
+                        const Bundle& from = call.get(bundle, "bundle").bundle;
+                        const std::string& own = from.program().name();
+                        if (name != nullptr && own != name) {
+                          throw error(ErrorCode::kNotFound,
+                                      "the bundle {} has no program \"{}\"; its program is \"{}\"",
+                                      from.name(), printable(name), printable(own));
+                        }
+                        return LoadedProgram::load(from, on, load);
+                      });
+}
+
 // Nothing for 0 seconds.
 std::optional<std::chrono::duration<double>> time_limit(const Call& call, double seconds,
                                                         const char* argument) {
@@ -158,24 +174,13 @@ baton_error* baton_program_load_text(const char* toml, const char* name, const c
 
 baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
                                 const char* name, baton_program** program) {
-  return baton_program_load_with(bundle, device, name, nullptr, program);
+  return baton::capi::load_bundled(__func__, bundle, device, name, nullptr, program);
 }
 
 baton_error* baton_program_load_with(const baton_bundle* bundle, const baton_device* device,
                                      const char* name, const baton_program_options* options,
                                      baton_program** program) {
-  return baton::capi::load_program(
-      "baton_program_load", device, options, program,
-      [&](const Call& call, const Device& on, const LoadOptions& load) {
-        const Bundle& from = call.get(bundle, "bundle").bundle;
-        const std::string& own = from.program().name();
-        if (name != nullptr && own != name) {
-          throw baton::error(baton::ErrorCode::kNotFound,
-                             "the bundle {} has no program \"{}\"; its program is \"{}\"",
-                             from.name(), baton::printable(name), baton::printable(own));
-        }
-        return LoadedProgram::load(from, on, load);
-      });
+  return baton::capi::load_bundled(__func__, bundle, device, name, options, program);
 }
 
 baton_error* baton_program_instance(const baton_program* program,

@@ -155,7 +155,7 @@ Command checked_run(const RawOptions& raw) {
   RunCommand command = checked_common<RunCommand>(raw);
   command.verbose = raw.verbose;
   command.strict = raw.strict;
-  command.outputs = parse_assignments("--output", raw.outputs, "FILE.npy");
+  command.outputs = parse_outputs(raw.outputs);
   if (!raw.function.empty() || !raw.call_arguments.empty()) {
     command.call = {raw.function, parse_assignments("--arg", raw.call_arguments, "VALUE")};
   }

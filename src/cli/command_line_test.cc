@@ -227,6 +227,8 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--set", "N=1k"}, {"--set N", "64-bit integer", "\"1k\""}},
       {{"run", "p.toml", "--set", "N=9223372036854775808"}, {"64-bit integer"}},
       {{"run", "p.toml", "--set", "N=1", "--set", "N=2"}, {"\"N\" twice", "\"1\"", "\"2\""}},
+      {{"run", "p.toml", "--output", "x=o.npy", "--output", "y=./o.npy"},
+       {"--output", "both x and y", "./o.npy"}},
       {{"run", "p.toml", "--rtol", "-1"}, {"--rtol", "\"-1\""}},
       {{"run", "p.toml", "--rtol", "nan"}, {"--rtol", "\"nan\""}},
       {{"run", "p.toml", "--atol", "1e-3x"}, {"--atol", "\"1e-3x\""}},

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -12,11 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const tools::Explanation& row) {
-  return {{"code", row.id},
-          {"table", row.table},
-          {"detail", row.detail},
-          {"meaning", row.meaning},
-          {"page", row.page}};
+  return {{"code", row.id},         {"table", row.table},   {"detail", row.detail},
+          {"meaning", row.meaning}, {"remedy", row.remedy}, {"page", row.page}};
 }
 
 // The meanings are Markdown, for the pages.
@@ -41,6 +40,11 @@ void explain(const ExplainCommand& command, Output& output) {
                plain(row.meaning), "docs/" + std::string(row.page)});
   }
   output.text(table.format(output.terminal()));
+  if (command.code.empty()) return;
+  for (const tools::Explanation& row : rows) {
+    const std::string of = rows.size() == 1 ? "" : fmt::format(" ({})", row.table);
+    output.text(fmt::format("what helps{}: {}\n", of, plain(row.remedy)));
+  }
 }
 
 }  // namespace baton::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "tools/basics.h"
@@ -50,6 +51,22 @@ std::vector<Assignment> parse_assignments(std::string_view option,
     }
   }
   return assignments;
+}
+
+std::vector<Assignment> parse_outputs(const std::vector<std::string>& texts) {
+  std::vector<Assignment> outputs = parse_assignments("--output", texts, "FILE.npy");
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    for (std::size_t other = 0; other < k; ++other) {
+      const auto path_of = [](const Assignment& output) {
+        return std::filesystem::path(output.second).lexically_normal();
+      };
+      if (path_of(outputs[other]) != path_of(outputs[k])) continue;
+      throw error(ErrorCode::kInvalidInput, "--output saves both {} and {} to {}; give each a file",
+                  printable(outputs[other].first), printable(outputs[k].first),
+                  printable(outputs[k].second));
+    }
+  }
+  return outputs;
 }
 
 tools::ExpectedFiles parse_expected(const std::vector<std::string>& texts) {

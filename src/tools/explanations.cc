@@ -1,5 +1,8 @@
 #include "tools/explanations.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "driver/finding_kind.h"
 #include "tools/basics.h"
 
@@ -20,27 +23,44 @@ std::string_view name_of(driver::FindingSeverity severity) {
   return "error";
 }
 
+struct Remedy {
+  std::string_view table, id, text;
+};
+constexpr Remedy kRemedies[] = {
+#define BATON_REMEDY(table, id, text) {table, id, text},
+#include "tools/remedies.inc"
+#undef BATON_REMEDY
+};
+
+std::string_view remedy_of(const Explanation& row) {
+  const auto* const found = std::ranges::find_if(kRemedies, [&](const Remedy& remedy) {
+    return remedy.table == row.table && remedy.id == row.id;
+  });
+  return found == std::end(kRemedies) ? std::string_view() : found->text;
+}
+
 std::vector<Explanation> all_rows() {
   std::vector<Explanation> rows;
   for (const driver::FindingRow& row : driver::finding_table()) {
-    rows.push_back({row.id, "finding", name_of(row.severity), row.meaning, row.page});
+    rows.push_back({row.id, "finding", name_of(row.severity), row.meaning, row.page, {}});
   }
 #define BATON_OBSERVATION(name, id, meaning) \
-  rows.push_back({id, "observation", "error", meaning, "exec.md"});
+  rows.push_back({id, "observation", "error", meaning, "exec.md", {}});
 #include "tools/observations.inc"
 #undef BATON_OBSERVATION
 #define BATON_EDGE_CAUSE(name, id, verdicts, meaning) \
-  rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl-verdicts.md"});
+  rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl-verdicts.md", {}});
 #include "pdl/edge_causes.inc"
 #undef BATON_EDGE_CAUSE
 #define BATON_EDGE_DECISION(name, id, meaning) \
-  rows.push_back({id, "decision about an edge", "", meaning, "pdl-verdicts.md"});
+  rows.push_back({id, "decision about an edge", "", meaning, "pdl-verdicts.md", {}});
 #include "edges/edge_decisions.inc"
 #undef BATON_EDGE_DECISION
 #define BATON_ERROR_CODE(name, id, exit_status, meaning) \
-  rows.push_back({id, "error", "status " #exit_status, meaning, "cli-json.md"});
+  rows.push_back({id, "error", "status " #exit_status, meaning, "cli-json.md", {}});
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE
+  for (Explanation& row : rows) row.remedy = remedy_of(row);
   return rows;
 }
 

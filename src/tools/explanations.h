@@ -12,6 +12,7 @@ struct Explanation {
   std::string_view detail;   // "error", "unknown", "status 2"
   std::string_view meaning;  // one sentence
   std::string_view page;     // of docs/, such as "simulator.md"
+  std::string_view remedy;   // what helps
 };
 
 // All rows, by table. An id may be in several tables.

@@ -15,7 +15,8 @@ BundleChecks checks_of(const TrustedFiles& trusted, Verify verify) {
 }
 
 void require_bundle(const std::filesystem::path& path, const TrustedFiles& trusted) {
-  if (trusted.empty()) return;
+  // Whoever reads it says so if it is not there.
+  if (trusted.empty() || !std::filesystem::exists(path)) return;
   throw error(
       ErrorCode::kInvalidInput,
       "{} is not a bundle and has no signature, and --verify-key {} is given; name a bundle, or "

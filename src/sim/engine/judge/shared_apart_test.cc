@@ -214,6 +214,50 @@ TEST(LanesApart, AreNamed) {
   }
 }
 
+// More sets of lanes than are told apart: each lane tells others on its own, and is told on its
+// own.
+TEST(LanesApart, AreManyAndRight) {
+  const std::string each_tells =
+      "mov.u32 %r10, 0; EACH: setp.eq.u32 %p5, %r10, %r2; @%p5 st.u32 [%rd2], %r1; "
+      "@%p5 red.release.cta.shared.add.u32 [flag], 1; "
+      "add.u32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 32; @%p6 bra EACH; ";
+  const std::string all_poll =
+      "AGAIN: ld.acquire.cta.shared.u32 %r5, [flag]; setp.ne.u32 %p5, %r5, 32; @%p5 bra AGAIN; ";
+  const std::string each_polls =
+      "mov.u32 %r10, 0; NEXT: setp.ne.u32 %p6, %r10, %r2; @%p6 bra OTHER; " + all_poll +
+      "OTHER: add.u32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 32; @%p6 bra NEXT; ";
+  for (const bool in_global : {false, true}) {
+    for (const std::string& told : {all_poll, each_polls}) {
+      for (const auto& finding : findings_of(in_global, each_tells, told + kReadsRow)) {
+        ADD_FAILURE() << finding.message;
+      }
+    }
+    EXPECT_EQ(findings_of(in_global, each_tells, kReadsRow).size(), 1u);
+  }
+}
+
+// Long after, lanes that alone were told keep no other warp's segments. What is right stays so.
+TEST(LanesApart, MayStayApartForLong) {
+  const std::string counts = "setp.lt.u32 %p6, %r10, 300; @%p6 bra AGAIN; ";
+  const std::string tells =
+      kSync +
+      "mov.u32 %r10, 0; AGAIN: add.u32 %r10, %r10, 1; @%p1 st.u32 [%rd2], %r10; "
+      "@%p1 st.release.cta.shared.u32 [flag], %r10; "
+      "REPLY: @%p1 ld.acquire.cta.shared.u32 %r5, [flag]; @!%p1 mov.u32 %r5, 0; "
+      "setp.eq.u32 %p5, %r5, %r10; @%p5 bra REPLY; " +
+      counts;
+  const std::string is_told =
+      "@!%p1 bra DONE; mov.u32 %r10, 0; AGAIN2: add.u32 %r10, %r10, 1; "
+      "POLL: ld.acquire.cta.shared.u32 %r5, [flag]; setp.ne.u32 %p5, %r5, %r10; @%p5 bra POLL; "
+      "ld.u32 %r4, [%rd2]; st.release.cta.shared.u32 [flag], 0; "
+      "setp.lt.u32 %p6, %r10, 300; @%p6 bra AGAIN2; ";
+  for (const bool in_global : {false, true}) {
+    for (const auto& finding : findings_of(in_global, tells, is_told)) {
+      ADD_FAILURE() << finding.message;
+    }
+  }
+}
+
 // A fence of one lane, and one that another lane executes before the flag is read.
 TEST(LanesApart, HaveFencesOfTheirOwn) {
   const std::string seen =
