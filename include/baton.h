@@ -61,7 +61,7 @@ enum {
   BATON_ERROR_MISMATCH = 5,        // a result differs from what was expected
   BATON_ERROR_FAULT = 6,           // a kernel faulted, trapped or accessed memory wrongly
   BATON_ERROR_TIMEOUT = 7,         // a run exceeded its time limit
-  BATON_ERROR_DAMAGED = 8,         // stored data fails its checksum
+  BATON_ERROR_DAMAGED = 8,         // stored data other than a bundle fails its checksum
   BATON_ERROR_NO_DEVICE = 9,       // no such device, or a driver that is present does not start
   BATON_ERROR_OUT_OF_MEMORY = 10,  // device, pinned or host memory ran out
   BATON_ERROR_DRIVER = 11,         // the driver rejected a call for another reason

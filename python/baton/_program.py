@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
     Path = Union[str, "os.PathLike[str]"]
 
+def _view(name: str, value: Any) -> tuple[bool, tuple[int, ...]]:
+    try:
+        return _core.view(value)
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
+
+
 # Roles of buffers that have contents before the first step.
 _NEED_CONTENTS = frozenset({"input", "weight", "inout"})
 
@@ -271,7 +278,7 @@ class BoundProgram:
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
         arrays = {name: value for name, value in given.items() if name not in self.program.symbols}
         symbols = {name: value for name, value in given.items() if name in self.program.symbols}
-        views = {name: _core.view(value) for name, value in arrays.items()}
+        views = {name: _view(name, value) for name, value in arrays.items()}
         host = {name: value for name, value in arrays.items() if views[name][0]}
         device = {name: value for name, value in arrays.items() if name not in host}
         chosen = self._executable.choose_stream(tuple(device.values()), stream)

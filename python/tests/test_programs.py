@@ -157,6 +157,8 @@ def test_contents_of_inputs_may_come_with_the_call(baton):
     with pytest.raises(baton_package.ArgumentError, match="dimension 0 of the array is 16.* N is 8"):
         bound(x=x, N=8)
     assert np.allclose(bound(x=x)["y"], want(x))
+    with pytest.raises(baton_package.ArgumentError, match="x: .*NoneType.* no array"):
+        bound(x=None)
     with pytest.raises(baton_package.ArgumentError, match="nothing initialises the buffer x"):
         program.bind(N=16, device=baton.target).run()
     with pytest.raises(baton_package.Error, match='no symbol "M"'):

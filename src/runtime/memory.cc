@@ -150,9 +150,8 @@ void Memory::set_name(std::string_view name) const {
 
 void Memory::check_range(const char* what, std::size_t bytes, std::size_t offset) const {
   if (offset <= bytes_ && bytes <= bytes_ - offset) return;
-  throw error(ErrorCode::kInvalidInput,
-              "a {} of {} bytes at offset {} leaves the memory of {} bytes", what, bytes, offset,
-              bytes_);
+  throw error(ErrorCode::kInvalidInput, "{} of {} bytes at offset {} leaves the memory of {} bytes",
+              what, bytes, offset, bytes_);
 }
 
 void Memory::upload(const void* source, std::size_t bytes, std::size_t offset,

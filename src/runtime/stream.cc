@@ -218,6 +218,12 @@ bool Event::done() const {
 
 double elapsed_seconds(const Event& start, const Event& end) {
   require_one_device("first event", start.device(), "second event", end.device());
+  for (const Event* const event : {&start, &end}) {
+    if (event->timing()) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "the {} event was made without timing; make it with timing",
+                event == &start ? "first" : "second");
+  }
   ContextGuard guard(start.device());
   float milliseconds = 0;
   BATON_DRIVER_CALL(start.device().driver(), cuEventElapsedTime, &milliseconds, start.native(),

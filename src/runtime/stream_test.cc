@@ -1,6 +1,7 @@
 #include "baton/stream.h"
 
 #include <cuda.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -120,6 +121,14 @@ TEST_F(StreamTest, EventsOfUnfinishedWorkHaveNoTime) {
   end.record(stream);
   end.synchronize();
   EXPECT_GE(elapsed_seconds(start, end), 0.0);
+  const Event untimed(end.device(), false);
+  try {
+    elapsed_seconds(start, untimed);
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.what(), testing::HasSubstr("the second event was made without timing"));
+  }
 }
 
 }  // namespace

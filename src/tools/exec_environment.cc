@@ -37,10 +37,11 @@ std::filesystem::path driver_folder() {
     if (std::filesystem::exists(place / kDriver)) return std::filesystem::canonical(place);
     text += (text.empty() ? "" : ", ") + (place / kDriver).string();
   }
-  throw error(ErrorCode::kNotFound,
-              "the driver library of the simulated GPU is not installed (looked for {}); install "
-              "Baton with its lib/baton",
-              text);
+  throw error(
+      ErrorCode::kNotFound,
+      "the driver library of the simulated GPU is not installed (looked for {}); the "
+      "Debian package and a build have it in lib/baton, the wheel and the tarball have none",
+      text);
 }
 
 Environment exec_environment(const ExecSettings& settings, const std::filesystem::path& libraries,
