@@ -256,23 +256,26 @@ class BoundProgram:
         """Gives symbols other values for later calls. Memory and contents of buffers stay where
         their shapes stay; otherwise the program is bound anew."""
         given = {**(symbols or {}), **values}
-        before = dict(self._fixed)
-        self._fixed.update(given)
+        before, kept = self._fixed, self._kept
+        self._fixed = {**before, **given}
         try:
-            if self._is_bound and self._keeps_shapes(given):
+            reshaped = self._reshaped_by(given)
+            if self._is_bound and not reshaped:
                 return self._executable.set(given)
+            self._kept = {name: value for name, value in kept.items() if name not in reshaped}
             self._bind_unless_arrays_come()
         except BaseException:
-            self._fixed = before
+            self._fixed, self._kept = before, kept
             raise
 
-    def _keeps_shapes(self, given: Mapping[str, int]) -> bool:
-        """Whether no buffer's shape has one of these symbols whose value changes."""
-        changed = {name for name, value in given.items()
-                   if self._executable.symbols.get(name) != value}
-        words = {word for buffer in self._buffers.values() for extent in buffer.shape
-                 for word in _words(extent)}
-        return not changed & words
+    def _reshaped_by(self, given: Mapping[str, int]) -> set[str]:
+        """The buffers whose shape has one of these symbols whose value changes."""
+        if not given:
+            return set()
+        values = self._executable.symbols if self._is_bound else {}
+        changed = {name for name, value in given.items() if values.get(name) != value}
+        return {name for name, buffer in self._buffers.items()
+                if any(word in changed for extent in buffer.shape for word in _words(extent))}
 
     @one_thread
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
@@ -282,22 +285,25 @@ class BoundProgram:
         host = {name: value for name, value in arrays.items() if views[name][0]}
         device = {name: value for name, value in arrays.items() if name not in host}
         chosen = self._executable.choose_stream(tuple(device.values()), stream)
-        before = self._fixed
+        before, kept = self._fixed, self._kept
         self._fixed = {**before, **symbols}
         try:
-            if (not self._is_bound or not self._keeps_shapes(symbols)
+            reshaped = self._reshaped_by(symbols)
+            if (not self._is_bound or reshaped
                     or any(self._shapes.get(name) != shape for name, (_, shape) in views.items())):
-                self._kept = {name: value for name, value in self._kept.items()
-                              if name not in arrays}
+                self._kept = {name: value for name, value in kept.items()
+                              if name not in arrays and name not in reshaped}
                 self._bind(arrays)
             else:
-                if symbols:
-                    self._executable.set(symbols)
+                # What is refused leaves the symbols as they are, so they come last.
                 for name, value in device.items():
                     self._executable.set_memory(name, value)
+                    self._kept[name] = value
                     self._serving.pop(name, None)
+                if symbols:
+                    self._executable.set(symbols)
         except BaseException:
-            self._fixed = before
+            self._fixed, self._kept = before, kept
             raise
         self._kept.update(device)
         outputs = self._take_outputs(arrays)

@@ -159,6 +159,15 @@ def test_contents_of_inputs_may_come_with_the_call(baton):
     assert np.allclose(bound(x=x)["y"], want(x))
     with pytest.raises(baton_package.ArgumentError, match="x: .*NoneType.* no array"):
         bound(x=None)
+    # The same with arrays of the device.
+    bound = program.bind(N=16, device=baton.target)
+    assert np.allclose(bound(x=baton.array(x))["y"].numpy(), want(x))
+    with pytest.raises(baton_package.ArgumentError, match="dimension 0 of the array is 16.* N is 8"):
+        bound(x=baton.array(x), N=8)
+    gc.collect()
+    assert np.allclose(bound()["y"].numpy(), want(x)), "the array of the last call is still there"
+    bound.set(N=32)
+    assert np.allclose(bound(x=baton.array(longer))["y"].numpy(), want(longer))
     with pytest.raises(baton_package.ArgumentError, match="nothing initialises the buffer x"):
         program.bind(N=16, device=baton.target).run()
     with pytest.raises(baton_package.Error, match='no symbol "M"'):

@@ -37,9 +37,9 @@ double parse_real(std::string_view option, const std::string& text, bool zero,
 std::vector<Assignment> parse_assignments(std::string_view option,
                                           const std::vector<std::string>& texts,
                                           std::string_view value);
-// NAME=FILE.npy, or a folder.
 // Of --output. Two buffers cannot be saved to one file.
 std::vector<Assignment> parse_outputs(const std::vector<std::string>& texts);
+// NAME=FILE.npy, or a folder.
 tools::ExpectedFiles parse_expected(const std::vector<std::string>& texts);
 // Empty is left out. Throws for a word that is not known, with the nearest.
 void check_choice(std::string_view option, const std::string& given,

@@ -74,6 +74,26 @@ PEER_GET(gets_for_device, peers::Learn::kAcquireOfDevice)
 PEER_GET(gets_behind_device_fence, peers::Learn::kDeviceFence)
 PEER_GET(gets_without_barrier, peers::Learn::kAcquire, false)
 
+// Another warp's lane learns of the flag, and tells one lane of this warp alone.
+KERNEL gets_by_one_lane(float* z, const float* y, const float* flag, int count) {
+  INDEX;
+  __shared__ unsigned told;
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(&told));
+  if (t == 0) told = 0;
+  __syncthreads();
+  if (t == 32) {
+    peers::await<peers::Learn::kAcquire>(reinterpret_cast<const unsigned*>(flag), count);
+    asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"r"(at) : "memory");
+  } else if (t == 0) {
+    unsigned seen;
+    do asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(seen) : "r"(at) : "memory");
+    while (seen == 0);
+    z[i] = y[i];
+  }
+  __syncthreads();
+  if (t != 0) z[i] = y[i];
+}
+
 // y becomes the sum of both devices' y. Slots of two epochs follow each other; a device's flag is
 // in its own memory. Blocks tell the same blocks of the other device.
 KERNEL exchanges(float* y, float* slots, float* peer_slots, float* flags, float* peer_flags,

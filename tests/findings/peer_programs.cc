@@ -97,6 +97,7 @@ std::vector<Program> right_peer_programs() {
          b.launch("consume", b.w, b.y);
          b.launch("produce", b.y, b.x);
        }},
+      {"one_lane_is_told", {}, passes("puts", "gets_by_one_lane")},
       {"exchanges", {}, exchanges(4, 1, true)},
       {"event_between_devices",
        {},

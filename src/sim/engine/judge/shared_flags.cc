@@ -110,6 +110,8 @@ void SharedWatch::learn(Exec* x, const Who& who, const Knowledge& told) {
   if (covers(known_to_each(who), told)) return;
   close(x, who);
   merge(knowledge_of(who), told);
+  // Flags between devices order warps, and so what is known of them is the warp's.
+  if (!who.is_whole) clocks_[who.warp].peers.merge(told.peers);
 }
 
 }  // namespace baton::sim
