@@ -19,7 +19,7 @@ enum class ErrorCode {
   kMismatch,      // a result differs from what was expected
   kFault,         // a kernel faulted, trapped or accessed memory wrongly
   kTimeout,       // a run exceeded its time limit
-  kDamaged,       // stored data fails its checksum
+  kDamaged,       // stored data other than a bundle fails its checksum
   kNoDevice,      // no such device, or a driver that is present does not start
   kOutOfMemory,   // device or pinned memory ran out
   kDriver,        // the driver rejected a call for another reason

@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
     Path = Union[str, "os.PathLike[str]"]
 
-def _view(name: str, value: Any) -> tuple[bool, tuple[int, ...]]:
-    try:
-        return _core.view(value)
-    except ArgumentError as error:
-        raise ArgumentError(f"{name}: {error}") from None
-
-
-# Roles of buffers that have contents before the first step.
+# Roles of buffers that have contents before the first step: needs_contents in src/program/buffer_roles.cc.
 _NEED_CONTENTS = frozenset({"input", "weight", "inout"})
 
 
@@ -533,6 +526,14 @@ def sign(bundle: Path, key: Path, output: Path | None = None) -> str:
 
 def _open(device: Device | str | None) -> Device:
     return device if isinstance(device, Device) else _core.open_device(device)
+
+
+def _view(name: str, value: Any) -> tuple[bool, tuple[int, ...]]:
+    """Returns whether the array is in host memory, and its shape."""
+    try:
+        return _core.view(value)
+    except ArgumentError as error:
+        raise ArgumentError(f"{name}: {error}") from None
 
 
 def _words(expression: str) -> set[str]:

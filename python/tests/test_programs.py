@@ -174,6 +174,18 @@ def test_contents_of_inputs_may_come_with_the_call(baton):
         program.bind(M=16, device=baton.target)
 
 
+def test_a_refused_array_leaves_the_symbols(baton):
+    text = CHAIN.replace("N = 1024", "N = 1024\nTIMES = 1").replace(
+        "[[steps]]", '[[steps]]\nrepeat = "TIMES"\nsteps = [{ launch = "step", grid = [1], block = [1], '
+        'args = ["count"] }]\n\n[[steps]]', 1)
+    bound = baton_package.Program.from_text(text).bind(N=16, device=baton.target)
+    with pytest.raises(baton_package.ArgumentError):
+        bound(x=baton.array(np.zeros(16, np.float64)), TIMES=5)
+    assert bound.symbols == {"N": 16, "TIMES": 1}
+    assert bound(TIMES=2)["y"].shape == (16,)
+    assert bound.symbols == {"N": 16, "TIMES": 2}
+
+
 def test_symbols_of_a_call(baton, program):
     bound = program.bind(N=64, device=baton.target)
     assert bound(N=32)["y"].shape == (32,)

@@ -302,7 +302,7 @@ TEST(PeerEdges, ThePartOfTheLaunchBeforeIsLeft) {
                                  launch("ahead", "\"w\", \"y\", \"z\"", "sms = 8\n"));
   Bindings bindings;
   bindings.collectives = CollectiveExecutor::kPeer;
-  // Of the devices of the other tests a part of 8 SMs cannot be taken.
+  // The devices of the other tests have too few SMs for a part of 8.
   const CheckReport report =
       Executable::prepare(program(text), Device::open("sim:h200")).check(std::move(bindings));
   EXPECT_THAT(edges_of(report.collective_edges), Each(HasSubstr("full")));

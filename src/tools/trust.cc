@@ -1,5 +1,7 @@
 #include "tools/trust.h"
 
+#include <system_error>
+
 #include "base/error.h"
 
 namespace baton::tools {
@@ -16,7 +18,8 @@ BundleChecks checks_of(const TrustedFiles& trusted, Verify verify) {
 
 void require_bundle(const std::filesystem::path& path, const TrustedFiles& trusted) {
   // Whoever reads it says so if it is not there.
-  if (trusted.empty() || !std::filesystem::exists(path)) return;
+  std::error_code failure;
+  if (trusted.empty() || !std::filesystem::exists(path, failure)) return;
   throw error(
       ErrorCode::kInvalidInput,
       "{} is not a bundle and has no signature, and --verify-key {} is given; name a bundle, or "

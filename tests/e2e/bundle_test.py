@@ -185,6 +185,7 @@ class Bundles(Case):
                        f"signed with the key {key}, which is not trusted")
             self.check(self.baton(command, "p.baton", "--verify-key", "other_pub.pem", *trusted), 0)
             self.check(self.baton(command, "program/p.toml", *trusted), 2, "is not a bundle and has no signature")
+            self.check(self.baton(command, "missing.baton", *trusted), 2, "cannot read")
         inspected = self.baton("inspect", "p.baton", "--json").json()
         self.assertEqual(inspected["signed_by"], key)
         self.assertEqual(inspected["directory_differences"], [])

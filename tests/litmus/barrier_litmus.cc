@@ -41,7 +41,7 @@ std::vector<Litmus> barrier_litmus() {
   const std::string try_wait = waits("try_wait.parity.shared::cta");
   const std::string remote = "mbarrier.arrive.release.NARROW.shared::cluster.b64 _, [%other];\n";
   const std::string st = kWrites, ld = kReads;
-  // Of whole warps. What the first lane alone executes; the second lane's write; all others' reads.
+  // These are whole warps: the first lane acts alone, the second lane writes, and all others read.
   const auto one = [](const std::string& text) {
     return "@!%own bra BEHIND;\n" + text + "BEHIND:\n";
   };

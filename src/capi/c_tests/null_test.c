@@ -446,7 +446,8 @@ static void null_bundles(void) {
   REFUSED(baton_bundle_symbol(bundle, 0, &name, NULL), "value is a null");
   REFUSED(baton_program_load(bundle, NULL, NULL, &program), "device is a null");
   REFUSED(baton_program_load(bundle, device, NULL, NULL), "program is a null");
-  REFUSED(baton_program_load_with(bundle, device, NULL, NULL, NULL), "program is a null");
+  REFUSED(baton_program_load_with(bundle, device, NULL, NULL, NULL),
+          "baton_program_load_with: program is a null");
   FAILS(baton_program_load(bundle, device, "main", &program), BATON_ERROR_NOT_FOUND,
         "has no program \"main\"; its program is \"golden\"");
   baton_bundle_release(bundle);

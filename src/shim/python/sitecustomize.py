@@ -81,7 +81,7 @@ def bindings(own_default_stream):
     return lambda module: own("runtime_bindings").take_over(module, own_default_stream, own("notices"))
 
 
-# Where cuda.bindings has its runtime: before version 13.5, and since.
+# The modules of the runtime in cuda.bindings. The first is that of versions before 13.5.
 RUNTIMES = ("cuda.bindings._bindings.cyruntime", "cuda.bindings._internal.runtime")
 sys.meta_path[:0] = [
     AfterImport("torch", lambda torch: own("torch_operators").take_over(torch, own("notices"))),

@@ -8,7 +8,7 @@
 
 namespace baton::sim {
 
-// What the lanes did, and what they know, for other clusters.
+// Returns what the lanes did, and what they know, for other clusters.
 ClusterClock SharedWatch::known_to_grid(const Exec* x, const Who& who) {
   const Knowledge& knowledge = known_to(who);
   Times own = knowledge.over;

@@ -135,8 +135,7 @@ const char* GridRaces::advice_of(Cause cause) {
              "that, "
              "whatever orders the two: load it in the ordinary way, or in a later launch";
     case Cause::kLaneOrder:
-      return "what orders the two warps was told, or waited for, by another lane alone: execute "
-             "__syncwarp() before the one tells, and behind the other one's wait";
+      return kLaneOrderAdvice;
   }
   return "";
 }

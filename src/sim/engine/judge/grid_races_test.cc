@@ -36,19 +36,7 @@ std::vector<driver::Finding> findings_of(const std::string& body) {
   mul.wide.u32 %rd2, %r3, 4;
   add.u64 %rd2, %rd1, %rd2;
 )" + body + "\n  ret;\n}\n");
-  GridLaunch launch;
-  launch.module = module;
-  launch.kernel = module->kernel("k");
-  launch.grid = {4};
-  launch.block = {64};
-  launch.finds_own_races = true;
-  const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024));
-  launch.params.resize(8);
-  std::memcpy(launch.params.data(), &out, sizeof(out));
-  const auto grid = device.engine.begin(std::move(launch));
-  device.finish(*grid);
-  EXPECT_EQ(grid->state(), Grid::State::kFinished);
-  return device.engine.findings();
+  return device.findings_of(module, {4}, 1024, true);
 }
 
 class NoGridRace : public testing::TestWithParam<const char*> {};

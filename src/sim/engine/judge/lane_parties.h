@@ -10,6 +10,11 @@
 
 namespace baton::sim {
 
+// Of a race that only another lane's order prevents.
+inline constexpr const char* kLaneOrderAdvice =
+    "what orders the two warps was told, or waited for, by another lane alone: execute "
+    "__syncwarp() before the one tells, and after the other one's wait";
+
 // Some lanes of a warp that told others what they did, or were told, apart from the rest of it.
 // Besides the warp, which stands for all of its lanes, they are a party of clocks.
 struct LaneParty {

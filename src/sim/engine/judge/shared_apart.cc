@@ -87,7 +87,7 @@ std::uint32_t SharedWatch::party_of(const Exec* x, const Who& who) {
   return made.party;
 }
 
-// What the lanes did, and what they know, becomes known to who merges the object.
+// Adds to the object what the lanes did, and what they know.
 void SharedWatch::tell_apart(const Exec* x, Knowledge& object, const Who& who) {
   merge(object, known_to(who));
   raise(object.over, party_of(x, who), index_[who.warp]);

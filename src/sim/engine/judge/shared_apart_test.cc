@@ -58,19 +58,7 @@ DONE:
                                                         : "mov.u64 %rd1, row; cvta.shared.u64 "
                                                           "%rd1, %rd1;",
                                               tells, is_told));
-  GridLaunch launch;
-  launch.module = module;
-  launch.kernel = module->kernel("k");
-  launch.grid = {1};
-  launch.block = {64};
-  launch.finds_own_races = in_global;
-  const std::uint64_t out = device.upload(std::vector<std::uint32_t>(32));
-  launch.params.resize(8);
-  std::memcpy(launch.params.data(), &out, sizeof(out));
-  const auto grid = device.engine.begin(std::move(launch));
-  device.finish(*grid);
-  EXPECT_EQ(grid->state(), Grid::State::kFinished);
-  return device.engine.findings();
+  return device.findings_of(module, {1}, 32, in_global);
 }
 
 struct Pair {
@@ -236,8 +224,8 @@ TEST(LanesApart, AreManyAndRight) {
   }
 }
 
-// Long after, lanes that alone were told keep no other warp's segments. What is right stays so.
-TEST(LanesApart, MayStayApartForLong) {
+// Segments are forgotten where one lane of each warp comes after them. What is right stays so.
+TEST(LanesApart, AreRightThroughManySegments) {
   const std::string counts = "setp.lt.u32 %p6, %r10, 300; @%p6 bra AGAIN; ";
   const std::string tells =
       kSync +

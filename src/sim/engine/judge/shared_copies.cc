@@ -18,7 +18,8 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> a
   Memory& memory = memories_[x->block->rank];
   Copies& copies = all[warp];
   if (copies.party == 0) copies.party = parties_++;
-  // What the lanes did so far comes before the copy, and what they do from here on does not.
+  // The copy comes after all that the lanes did so far. Nothing orders it before their next
+  // accesses.
   if (memory.open_[warp].touched_ != nullptr) close(x, executing);
   for (const Access& access : accesses) {
     if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {

@@ -258,13 +258,11 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
         : their_rank == my_rank    ? "the same block"
                                    : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        lack == Lack::kProxyFence    ? "no fence.proxy.async comes between the two: execute one "
-                                       "behind the write, before the "
-                                       "barrier"
-        : lack == Lack::kWarpBarrier ? "there is no __syncwarp() of the two lanes between them"
-        : lack == Lack::kLaneOrder
-            ? "what orders the two warps was told, or waited for, by another lane alone: execute "
-              "__syncwarp() before the one tells, and behind the other one's wait"
+        lack == Lack::kProxyFence      ? "no fence.proxy.async comes between the two: execute one "
+                                         "behind the write, before the "
+                                         "barrier"
+        : lack == Lack::kWarpBarrier   ? "there is no __syncwarp() of the two lanes between them"
+        : lack == Lack::kLaneOrder     ? kLaneOrderAdvice
         : a.is_product || b.is_product ? "nothing orders the two: wgmma reads until a "
                                          "wgmma.wait_group of its warpgroup is over"
         : is_copy ? "nothing between the two waits for the copy, or orders it after "

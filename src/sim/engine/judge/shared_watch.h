@@ -113,7 +113,7 @@ class SharedWatch {
         note_new(access, nullptr, nullptr);
       }
     }
-    // Of a store. `memory` is where the first place is, which the store has not changed yet.
+    // Notes a store. `memory` is the first place. It still holds what was there before the store.
     void note(const Access& access, const StoredValues& values, const std::byte* memory) {
       if (next_ != end_ && *next_ == access && (!looks_at_values_ || access.stride == 0)) {
         ++next_;

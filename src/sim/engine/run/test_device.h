@@ -74,6 +74,25 @@ class TestDevice {
     return engine.begin(std::move(launch));
   }
 
+  // What the judge finds of k(out), in blocks of 64 threads, where `out` has so many words of 0.
+  // `inside`: races between the grid's own blocks and warps, too.
+  std::vector<driver::Finding> findings_of(const std::shared_ptr<LoadedModule>& module,
+                                           Extent3 blocks, std::size_t words, bool inside) {
+    const std::uint64_t out = upload(std::vector<std::uint32_t>(words));
+    GridLaunch launch;
+    launch.module = module;
+    launch.kernel = module->kernel("k");
+    launch.grid = blocks;
+    launch.block = {64};
+    launch.finds_own_races = inside;
+    launch.params.resize(sizeof(out));
+    std::memcpy(launch.params.data(), &out, sizeof(out));
+    const auto grid = engine.begin(std::move(launch));
+    finish(*grid);
+    EXPECT_EQ(grid->state(), Grid::State::kFinished);
+    return engine.findings();
+  }
+
   // Runs to the end, or for at most `budget` warp instructions.
   void finish(Grid& grid, std::uint64_t budget = 1'000'000'000) {
     Grid* grids[] = {&grid};
