@@ -9,20 +9,20 @@
 namespace baton {
 namespace {
 
-constexpr std::string_view kNames[] = {"usual", "global", "model"};
+constexpr std::string_view kRaces[] = {"usual", "global", "model"};
 
 }  // namespace
 
 std::string_view to_string(Races races) {
-  return kNames[static_cast<std::size_t>(races)];
+  return kRaces[static_cast<std::size_t>(races)];
 }
 
 Races parse_races(std::string_view text) {
-  for (std::size_t k = 0; k < std::size(kNames); ++k) {
-    if (kNames[k] == text) return static_cast<Races>(k);
+  for (std::size_t k = 0; k < std::size(kRaces); ++k) {
+    if (kRaces[k] == text) return static_cast<Races>(k);
   }
   throw error(ErrorCode::kInvalidInput, "there are no races called \"{}\"{}", text,
-              suggestion(text, std::span(kNames)));
+              suggestion(text, std::span(kRaces)));
 }
 
 }  // namespace baton

@@ -173,8 +173,8 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
 void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
   const Footprint& first = *one.touched;
   const Footprint& second = *other.touched;
-  // Then only what the other one wrote can race (meeting_of).
-  const bool is_told = is_told_to_all(one, other);
+  // Then only what the other one wrote can race (meeting_of), or what a copy meets.
+  const bool is_told = !one.needs_fence && is_told_to_all(one, other);
   std::uint32_t reported = 0;
   for (const std::uint32_t word : suspicious_) {
     if (word < second.low || word >= second.high) continue;
