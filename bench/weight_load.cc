@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -100,31 +100,36 @@ void measure(const bench::Options& options) {
   const Stream stream(device);
   PinnedMemory block(device, std::min(kBlockBytes, model.bytes()));
   std::memset(block.data(), 0, block.bytes());
-  const auto each_block = [&](const auto& use) {
-    for (std::uint64_t done = 0; done < model.bytes();) {
-      const std::uint64_t bytes = std::min<std::uint64_t>(block.bytes(), model.bytes() - done);
-      use(done, bytes);
-      done += bytes;
+  // Calls `use` with the parts of `bytes` bytes that the block takes.
+  const auto each_block = [&](std::uint64_t bytes, const auto& use) {
+    for (std::uint64_t done = 0; done < bytes; done += block.bytes()) {
+      use(done, std::min<std::uint64_t>(block.bytes(), bytes - done));
     }
   };
-  const auto sample = [&](std::size_t arm) {
-    if (arm == 2) {
-      std::unique_ptr<Executable> bound;
-      return seconds([&] { bound = std::make_unique<Executable>(loaded.bind({})); });
-    }
-    if (arm == 1) {
-      return seconds([&] {
-        each_block(
-            [&](std::uint64_t at, std::uint64_t bytes) { file.read_at(at, bytes, block.data()); });
-      });
-    }
+  const auto copy_all = [&] {
     const Memory memory(device, model.bytes());
     return seconds([&] {
-      each_block([&](std::uint64_t at, std::uint64_t bytes) {
+      each_block(model.bytes(), [&](std::uint64_t at, std::uint64_t bytes) {
         memory.upload(block.data(), bytes, at, stream);
       });
       stream.synchronize();
     });
+  };
+  const auto read_all = [&] {
+    return seconds([&] {
+      for (const auto& [name, tensor] : file.tensors()) {
+        each_block(tensor.bytes, [&](std::uint64_t at, std::uint64_t bytes) {
+          file.read(tensor, at, bytes, block.data());
+        });
+      }
+    });
+  };
+  const auto bind = [&] {
+    Executable executable(loaded);
+    return seconds([&] { executable.bind(); });
+  };
+  const auto sample = [&](std::size_t arm) {
+    return arm == 0 ? copy_all() : arm == 1 ? read_all() : bind();
   };
   const int rounds = options.number("--rounds", 7);
   const auto samples = bench::take_turns(3, rounds, sample);

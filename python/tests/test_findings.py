@@ -133,6 +133,7 @@ EQUAL = 'extern "C" __global__ void set(int* y) { y[0] = 1; }'
     (None, set()), (False, set()), ("usual", set()), (True, set()), ("global", set()), ("model", {"global_race"})])
 def test_races_have_names(races, kinds):
     with baton_package.on("sim:h200", races=races, findings="collect") as device:
+        device.findings()  # of earlier tests
         baton_package.compile(text=EQUAL)["set"][4, 64](baton_package.zeros(1, "i32"))
         device.synchronize()
         assert {finding.kind for finding in device.findings()} == kinds
