@@ -869,9 +869,10 @@ typedef struct baton_run_options {
   uint64_t repeat;       // runs; the first one initialises, and its outputs are kept
   double timeout;        // seconds for all runs together; 0: none
   const char* schedule;  // "serial", "late", "early", "reverse", "random:7": of the simulated GPU
+  const char* races;     // "usual", "global", "model": that the simulated GPU looks for
 } baton_run_options;
 #define BATON_RUN_OPTIONS_INIT \
-  { sizeof(baton_run_options), 1, 0, NULL }
+  { sizeof(baton_run_options), 1, 0, NULL, NULL }
 
 enum {
   BATON_ROLE_SCRATCH = 0,

@@ -360,14 +360,15 @@ class BoundProgram:
 
     @one_thread
     def run(self, *, repeat: int = 1, timeout: float | None = None, schedule: str | None = None,
-            races: bool = False, trace: bool = False, find_nan: bool = False,
+            races: bool | str = "usual", trace: bool = False, find_nan: bool = False,
             count_accesses: bool = False, keep: Sequence[str] = (),
             after_step: Callable[[CompletedStep], object] | None = None) -> RunReport:
         """Initialises the buffers, runs the steps, waits and downloads: for tools and tests.
 
         repeat: runs; the first one initialises. timeout: seconds for all runs.
         schedule: the order of the simulated GPU's work.
-        races: whether races in global memory within one grid are looked for.
+        races: "global" (or True) also looks for races in global memory within one grid, "model"
+            also for what only the memory model calls a race.
         trace: whether a timeline is recorded; a GPU needs bind(instrument=True) for it.
         find_nan: whether to end at the first step that makes NaN or infinity of finite values.
         count_accesses: whether the simulated GPU counts accesses of memory.
@@ -391,11 +392,12 @@ class BoundProgram:
 
     @one_thread
     def compare_schedules(self, schedules: Sequence[str], *, timeout: float | None = None,
-                          races: bool = False) -> tuple[ScheduleRun, ...]:
+                          races: bool | str = "usual") -> tuple[ScheduleRun, ...]:
         """Runs once more under each schedule, and compares the outputs bit by bit with those of
         the last `run`. A difference is a race, or a sum whose order is not fixed.
 
         schedules: "serial", "late", "early", "reverse" or "random:SEED". timeout: seconds for each.
+        races: as of `run`.
         """
         return self._executable.compare_schedules(schedules, timeout=timeout, races=races)
 

@@ -46,9 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "baton(device=None, schedules=None, races=False, findings=\"fail\"): the device "
-        "and the schedules of the fixture `baton`; races: also look for races in global memory "
-        "within one grid; findings: \"fail\", or \"ignore\" those that are not faults")
+        "markers", "baton(device=None, schedules=None, races=\"usual\", findings=\"fail\"): the device "
+        "and the schedules of the fixture `baton`; races: \"global\" also looks for races in global "
+        "memory within one grid, \"model\" also for what only the memory model calls a race; findings: \"fail\", or \"ignore\" those that are not faults")
     config.addinivalue_line("markers", "gpu: needs a GPU; skipped with the reason where there is none")
 
 
@@ -124,7 +124,7 @@ def baton(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 def _on(item: Any, device: _baton.Device, schedule: str | None) -> Any:
     ignores = _marked(item, "findings", "fail") == "ignore"
-    return _baton.on(device, schedule, _marked(item, "races", False),
+    return _baton.on(device, schedule, _marked(item, "races", "usual"),
                      "collect" if ignores else "raise")
 
 

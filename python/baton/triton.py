@@ -278,7 +278,7 @@ def _arguments(types: Any, values: Any) -> list[Any]:
 
 @contextmanager
 def on(device: Device | str | None = None, schedule: str | None = None,
-       races: bool = False) -> Iterator[Device]:
+       races: bool | str = "usual") -> Iterator[Device]:
     """Runs Triton programs on a device of Baton, inside of `baton.on`.
 
         with baton.triton.on("sim:h200"):

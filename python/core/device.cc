@@ -280,16 +280,16 @@ PyGetSetDef device_properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #undef BATON_DEVICE_PROPERTY
 
-// on(device, schedule=None, races=False)
+// on(device, schedule=None, races="usual")
 PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     static const char* names[] = {"device", "schedule", "races", "findings", nullptr};
     PyObject* given = nullptr;
     PyObject* schedule = nullptr;
-    int races = 0;
+    PyObject* races_given = nullptr;
     const char* findings = "raise";
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOps:on", const_cast<char**>(names), &given,
-                                    &schedule, &races, &findings) == 0) {
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOOs:on", const_cast<char**>(names), &given,
+                                    &schedule, &races_given, &findings) == 0) {
       throw PythonError{};
     }
     OnValue on{device_argument(given), std::nullopt, std::nullopt};
@@ -298,13 +298,14 @@ PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
       throw error(ErrorCode::kInvalidInput, "findings is \"{}\"; known: raise, collect",
                   printable(findings));
     }
-    const bool asked = (schedule != nullptr && schedule != Py_None) || races != 0;
+    const Races races = races_argument(races_given);
+    const bool asked = (schedule != nullptr && schedule != Py_None) || races != Races::kUsual;
     if (is_simulated(on.device)) {
       on.options.emplace();
       if (schedule != nullptr && schedule != Py_None) {
         on.options->schedule = parse_schedule(text_of(schedule));
       }
-      if (races != 0) on.options->races = Races::kGlobal;
+      on.options->races = races;
     } else if (asked) {
       throw error(ErrorCode::kInvalidInput,
                   "a schedule and races need the simulated GPU, the device is {}",
@@ -478,12 +479,12 @@ void add_device_type(PyObject* module) {
       {Py_tp_methods, on_methods},
       {Py_tp_doc,
        const_cast<char*>(
-           "on(device=None, schedule=None, races=False, findings=\"raise\"): makes a device the "
+           "on(device=None, schedule=None, races=\"usual\", findings=\"raise\"): makes a device "
+           "the "
            "default of this thread for a `with` block. On the simulated GPU, `schedule` is the "
-           "order "
-           "of work: \"serial\", \"late\", \"early\", \"reverse\", \"random:7\". `races` also "
-           "looks "
-           "for races in global memory within one grid. Errors that are found raise "
+           "order of work: \"serial\", \"late\", \"early\", \"reverse\", \"random:7\". `races` is "
+           "\"usual\", \"global\" (or True), which also looks for races in global memory within "
+           "one grid, or \"model\". Errors that are found raise "
            "baton.FindingError when the block waits and when it ends; \"collect\" leaves them to "
            "Device.findings.")},
       {0, nullptr}};

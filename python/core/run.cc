@@ -154,7 +154,7 @@ PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs
       options.timeout = std::chrono::duration<double>(*timeout);
     }
     if (given.set(2) != nullptr) options.schedule = parse_schedule(text_of(given[2]));
-    if (given.truth(3, false)) options.races = Races::kGlobal;
+    options.races = races_argument(given[3]);
     options.trace = given.truth(4, false);
     options.time_steps = given.truth(5, true);
     options.find_non_finite = given.truth(7, false);
@@ -200,7 +200,7 @@ PyObject* executable_compare_schedules(PyObject* self, PyObject* const* args, Py
     if (const auto timeout = seconds_argument(given.set(1))) {
       options.timeout = std::chrono::duration<double>(*timeout);
     }
-    if (given.truth(2, false)) options.races = Races::kGlobal;
+    options.races = races_argument(given[2]);
     Watch watch(nullptr);
     watch.set(options);
     std::vector<ScheduleRun> runs;

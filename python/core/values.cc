@@ -179,6 +179,17 @@ Ref check_report_of(const CheckReport& report) {
       tuple_of(report.parts, part_of));
 }
 
+Races races_argument(PyObject* object) {
+  if (object == nullptr || object == Py_None || object == Py_False) return Races::kUsual;
+  if (object == Py_True) return Races::kGlobal;
+  if (PyUnicode_Check(object)) return parse_races(text_of(object));
+  PyErr_Format(PyExc_TypeError,
+               "races is of the type %s; it takes a bool, or one of the names "
+               "usual, global and model",
+               type_name(object).c_str());
+  throw PythonError{};
+}
+
 DType dtype_argument(PyObject* object) {
   const Ref text = PyUnicode_Check(object) ? Ref::borrow(object) : [&] {
     const Ref name = Ref::steal(PyObject_GetAttrString(object, "name"));

@@ -11,6 +11,7 @@
 #include "baton/dtype.h"
 #include "baton/finding.h"
 #include "baton/image.h"
+#include "baton/races.h"
 #include "core/python.h"
 
 namespace baton::python {
@@ -54,6 +55,10 @@ Ref parameter_of(const ParamFacts& param);
 Ref advice_of(const std::vector<EdgeAdvice>& advice);
 Ref check_report_of(const CheckReport& report);
 Ref part_of(const SmPartReport& part);
+
+// The races that a call asks for: nothing, a bool for those inside grids too, or a name that
+// parse_races takes. Throws TypeError for another object.
+Races races_argument(PyObject* object);
 
 // The dtype that a str names, or that an object names by its `name` or str, such as NumPy's and
 // torch's dtypes. Throws ArgumentError with the nearest name.

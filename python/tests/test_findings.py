@@ -126,6 +126,26 @@ def test_the_plugin_refuses_unknown_options_of_its_marker(pytester, options, mes
     result.stderr.fnmatch_lines([message])
 
 
+EQUAL = 'extern "C" __global__ void set(int* y) { y[0] = 1; }'
+
+
+@pytest.mark.parametrize("races, kinds", [
+    (None, set()), (False, set()), ("usual", set()), (True, set()), ("global", set()), ("model", {"global_race"})])
+def test_races_have_names(races, kinds):
+    with baton_package.on("sim:h200", races=races, findings="collect") as device:
+        device.findings()  # of earlier tests
+        baton_package.compile(text=EQUAL)["set"][4, 64](baton_package.zeros(1, "i32"))
+        device.synchronize()
+        assert {finding.kind for finding in device.findings()} == kinds
+
+
+def test_unknown_races_are_refused():
+    with pytest.raises(baton_package.Error, match='no races called "globl"; did you mean "global"'):
+        baton_package.on("sim:h200", races="globl")
+    with pytest.raises(TypeError, match="races is of the type int; it takes a bool, or one of the names"):
+        baton_package.on("sim:h200", races=1)
+
+
 def test_gpu_tests_skip_with_a_reason(pytester):
     if any(spec.startswith("cuda") for spec in baton_package.devices()):
         pytest.skip("there is a GPU")

@@ -101,6 +101,7 @@ RunOptions run_options(const Call& call, const baton_run_options* options) {
   result.repeat = given.repeat;
   result.timeout = time_limit(call, given.timeout, "options->timeout");
   if (given.schedule != nullptr) result.schedule = parse_schedule(given.schedule);
+  if (given.races != nullptr) result.races = parse_races(given.races);
   return result;
 }
 

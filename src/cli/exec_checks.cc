@@ -79,7 +79,7 @@ Command checked_exec(const RawOptions& raw) {
     tools::require_simulated(command.settings.device);
   }
   command.settings.schedule = checked_schedule(raw.schedule);
-  command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
+  command.settings.races = checked_races(raw.races);
   command.settings.keep_going = raw.keep_going;
   if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
   if (!raw.gdb.empty()) {

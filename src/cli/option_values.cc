@@ -144,9 +144,9 @@ std::vector<Schedule> checked_schedules(const std::string& given) {
 }
 
 Races checked_races(const std::string& given) {
-  constexpr std::string_view kKnown[] = {"usual", "global"};
+  constexpr std::string_view kKnown[] = {"usual", "global", "model"};
   check_choice("--races", given, kKnown);
-  return given == "global" ? Races::kGlobal : Races::kUsual;
+  return given.empty() ? Races::kUsual : parse_races(given);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> parse_symbols(

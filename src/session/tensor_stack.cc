@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -16,6 +17,8 @@ namespace baton {
 namespace {
 
 constexpr std::uint64_t kMostChunkBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kPartBytes = std::uint64_t{512} << 10;  // that one thread reads at once
+constexpr unsigned kMostThreads = 8;
 
 // The buffer's part of one of its tensors.
 bind::BoundBuffer part_of_tensor(const bind::BoundBuffer& buffer) {
@@ -36,7 +39,8 @@ bind::BoundBuffer part_of_tensor(const bind::BoundBuffer& buffer) {
 }  // namespace
 
 UploadStaging::UploadStaging(const Device& device, std::uint64_t most_bytes)
-    : chunk_bytes_(std::clamp<std::uint64_t>(most_bytes, 1, kMostChunkBytes)) {
+    : chunk_bytes_(std::clamp<std::uint64_t>(most_bytes, 1, kMostChunkBytes)),
+      team_(std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads)) {
   for (int i = 0; i < 2; ++i) {
     chunks_.push_back({PinnedMemory(device, chunk_bytes_), Event(device, false)});
   }
@@ -127,15 +131,22 @@ void TensorStack::upload(const SafetensorsModel::Place& place, const Memory& mem
     conversion.emplace(dtype, dtype_);
     read.resize(std::min(most, elements) * from);
   }
+  const std::uint64_t each = kPartBytes / from;
   for (std::uint64_t first = 0; first < elements;) {
     const std::uint64_t count = std::min(most, elements - first);
     auto* const target = static_cast<std::byte*>(staging.next());
     std::byte* const source = conversion ? read.data() : target;
-    bind::for_each_run(part_, first, count, [&](auto begin, auto length, auto in_whole) {
-      place.file->read(*place.tensor, in_whole * from, length * from,
-                       source + (begin - first) * from);
+    staging.team().run((count + each - 1) / each, [&](std::size_t part) {
+      const std::uint64_t start = part * each, elements_of_part = std::min(each, count - start);
+      bind::for_each_run(part_, first + start, elements_of_part,
+                         [&](auto begin, auto length, auto in_whole) {
+                           place.file->read(*place.tensor, in_whole * from, length * from,
+                                            source + (begin - first) * from);
+                         });
+      if (!conversion) return;
+      convert(*conversion, dtype, source + start * from, first + start, elements_of_part,
+              target + start * to);
     });
-    if (conversion) convert(*conversion, dtype, source, first, count, target);
     staging.copy(count * to, memory, offset + first * to, stream);
     if (uploaded) uploaded(count * to);
     first += count;

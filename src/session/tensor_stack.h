@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/safetensors_model.h"
+#include "base/thread_team.h"
 #include "baton/buffer.h"
 #include "bind/buffers.h"
 #include "session/float_conversion.h"
@@ -24,6 +25,8 @@ class UploadStaging {
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
   // Whether chunks for `most_bytes` would be no larger than these.
   bool serves(std::uint64_t most_bytes) const;
+  // Threads that fill a chunk together: one alone reads slower than the device copies.
+  ThreadTeam& team() { return team_; }
   // A chunk whose last copy has completed.
   void* next();
   // Enqueues the copy of the chunk that `next` returned.
@@ -39,6 +42,7 @@ class UploadStaging {
   std::uint64_t chunk_bytes_;
   std::vector<Chunk> chunks_;
   std::size_t current_ = 0;
+  ThreadTeam team_;
 };
 
 // The contents of a buffer in .safetensors files: one tensor, or a stack of them. Of a sharded
@@ -62,6 +66,7 @@ class TensorStack {
  private:
   void upload(const SafetensorsModel::Place& place, const Memory& memory, std::uint64_t offset,
               UploadStaging& staging, const Stream& stream, const Uploaded& uploaded) const;
+  // Elements [first, first + count) of a tensor, `read` and converted into `target`.
   void convert(const FloatConversion& conversion, DType from, const std::byte* read,
                std::uint64_t first, std::uint64_t count, std::byte* target) const;
 

@@ -72,7 +72,9 @@ Options read_options() {
   if (const auto schedule = read_environment("BATON_EXEC_SCHEDULE")) {
     settings.common.schedule = parse_schedule(*schedule);
   }
-  if (flag("BATON_EXEC_GLOBAL_RACES")) settings.common.races = Races::kGlobal;
+  if (const auto races = read_environment("BATON_EXEC_RACES")) {
+    settings.common.races = parse_races(*races);
+  }
   settings.common.watch = driver::Simulator::Watch::kOn;
   settings.keep_going = flag("BATON_EXEC_KEEP_GOING");
   if (const auto port = read_environment("BATON_EXEC_GDB")) {

@@ -51,7 +51,7 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   added["BATON_EXEC_REPORT"] = report.string();
   if (settings.schedule) added["BATON_EXEC_SCHEDULE"] = to_string(*settings.schedule);
   if (settings.memory) added["BATON_EXEC_MEMORY"] = std::to_string(*settings.memory);
-  if (settings.global_races) added["BATON_EXEC_GLOBAL_RACES"] = "1";
+  if (settings.races != Races::kUsual) added["BATON_EXEC_RACES"] = to_string(settings.races);
   if (settings.gdb_port != 0) added["BATON_EXEC_GDB"] = std::to_string(settings.gdb_port);
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
   // The simulated driver shows one device whatever is chosen; torch counts the chosen ones itself.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "baton/races.h"
 #include "baton/schedule.h"
 #include "tools/child_process.h"
 
@@ -15,7 +16,7 @@ struct ExecSettings {
   std::string device = "sim";
   std::optional<Schedule> schedule;
   std::optional<std::uint64_t> memory;  // bytes that the device reports
-  bool global_races = false;
+  Races races = Races::kUsual;
   bool keep_going = false;
   int gdb_port = 0;  // where GDB connects; 0: nowhere
 };

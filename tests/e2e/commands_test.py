@@ -177,6 +177,16 @@ class Commands(Case):
         self.assertEqual({finding["kind"] for finding in result.json()["findings"]}, {"global_race"})
         self.check(self.baton("run", "p.toml", "--races", "globl"), 2, 'did you mean "global"?')
 
+    @unittest.skipIf(ON_GPU, "races are found by the simulated GPU")
+    def test_races_of_the_memory_model_alone(self):
+        self.write("set.cu", 'extern "C" __global__ void set(int* y) { y[0] = 1; }\n')
+        self.write("p.toml", program(buffer("y", "i32", [1], "output"), kernel("set", source="set.cu"),
+                                     launch("set", [4], [64], ["y"])))
+        for races, kinds in (("usual", set()), ("global", set()), ("model", {"global_race"})):
+            result = self.baton("run", "p.toml", "--races", races, "--json")
+            self.check(result, 1 if kinds else 0)
+            self.assertEqual({finding["kind"] for finding in result.json()["findings"]}, kinds, races)
+
     @unittest.skipIf(ON_GPU, "traces are the simulated GPU's")
     def test_trace(self):
         self.write("pdl.cu", HASTY_SOURCE)

@@ -74,6 +74,33 @@ assert os.waitpid(child, 0)[1] == 0
 print("right")
 """
 
+# Two blocks store one value at one place.
+EQUAL = r'''
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+ptx = b""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry set(.param .u64 set_param_0) {
+  .reg .u64 %rd<3>;
+  ld.param.u64 %rd1, [set_param_0];
+  cvta.to.global.u64 %rd2, %rd1;
+  st.global.u32 [%rd2], 1;
+  ret;
+}
+"""
+context, module, kernel, memory = (ctypes.c_void_p() for _ in range(4))
+assert cuda.cuInit(0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), ptx) == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(kernel), module, b"set") == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4)) == 0
+arguments = (ctypes.c_void_p * 1)(ctypes.addressof(memory))
+assert cuda.cuLaunchKernel(kernel, 2, 1, 1, 1, 1, 1, 0, None, arguments, None) == 0
+assert cuda.cuCtxSynchronize() == 0
+'''
+
 
 class Exec(unittest.TestCase):
     def setUp(self):
@@ -131,6 +158,16 @@ class Exec(unittest.TestCase):
     def test_a_choice_of_real_devices_is_not_passed_on(self):
         done = self.exec("--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES", CUDA_VISIBLE_DEVICES="2,3")
         self.assertEqual(done.stdout, "0\n", done.stderr)
+
+    def test_races_are_those_that_are_asked_for(self):
+        program = self.folder / "equal.py"
+        program.write_text(EQUAL)
+        for races, kinds in (("usual", []), ("global", []), ("model", ["global_race"])):
+            done, report = self.report("/usr/bin/python3", program, options=["--races", races])
+            self.assertEqual([finding["kind"] for finding in report["findings"]], kinds, done.stderr)
+            self.assertEqual(done.returncode, 1 if kinds else 0, done.stderr)
+        done = self.exec("--", "/usr/bin/python3", program, BATON_EXEC_RACES="globl")
+        self.assertIn('no races called "globl"; did you mean "global"?', done.stderr)
 
     def test_children_are_covered(self):
         done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/faulty 5; true")

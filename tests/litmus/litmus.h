@@ -59,7 +59,7 @@ struct Litmus {
   std::vector<std::string> threads;
   // Whether the warp of a thread executes the text, with %own set in its first lane.
   bool by_warps = false;
-  // The reason why the simulated GPU finds nothing in a program that the model calls racy.
+  // The reason why only Races::kModel finds something in a program that the model calls racy.
   const char* unseen = nullptr;
 };
 

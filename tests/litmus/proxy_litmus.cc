@@ -30,6 +30,8 @@ std::vector<Litmus> proxy_litmus() {
   const std::string store_done = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
   const std::string store_read = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n";
   const std::string proxy = "fence.proxy.async;\n";
+  constexpr const char* kOverwrites =
+      "a copy that overwrites needs a proxy fence by the model alone";
   // Of data in global memory.
   const std::string load_x =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%sx], [%x], 16, "
@@ -76,8 +78,14 @@ std::vector<Litmus> proxy_litmus() {
       shared("bulk_load_behind_write", A::kOrdered, kOne,
              {"st.u32 [%x], 1;\n" + proxy + expect + load + wait + r}),
       shared("bulk_load_behind_write_unfenced", A::kRacy, kOne,
-             {"st.u32 [%x], 1;\n" + expect + load + wait + r}, false,
-             "a proxy fence before a copy that overwrites is not looked for"),
+             {"st.u32 [%x], 1;\n" + expect + load + wait + r}, false, kOverwrites),
+      shared("bulk_load_behind_read_unfenced", A::kRacy, kOne,
+             {"ld.u32 %r0, [%x];\n" + expect + load + wait + r}, false, kOverwrites),
+      shared("bulk_load_behind_write_of_other_warp_unfenced", A::kRacy, kWarps,
+             {own("st.u32 [%x], 1;\n") + sync, sync + own(expect + load) + wait}, true,
+             kOverwrites),
+      shared("bulk_load_behind_write_of_other_warp", A::kOrdered, kWarps,
+             {own("st.u32 [%x], 1;\n" + proxy) + sync, sync + own(expect + load) + wait}, true),
       shared("bulk_load_under_write", A::kRacy, kOne, {expect + load + "st.u32 [%x], 1;\n" + wait}),
       shared("bulk_loads_overlap", A::kRacy, kOne,
              {"mbarrier.arrive.expect_tx.shared::cta.b64 %d0, [%sm], 32;\n" + load + load + wait}),
@@ -125,6 +133,14 @@ std::vector<Litmus> proxy_litmus() {
               proxy + polls("ld.acquire.gpu.u32", "%f", 1) + own(expect + load_x) + wait}),
       global("bulk_load_of_other_blocks_unordered", A::kRacy,
              set_of(Place::kBlocks, Place::kClusters), {own(w), own(expect + load_x) + wait}),
+      global("bulk_store_behind_write", A::kOrdered, kOne,
+             {own(w + "st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + store_x + store_done)}),
+      global("bulk_store_behind_write_unfenced", A::kRacy, kOne,
+             {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + w + store_x + store_done)},
+             kOverwrites),
+      global("bulk_store_behind_read_unfenced", A::kRacy, kOne,
+             {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + r + store_x + store_done)},
+             kOverwrites),
       global("bulk_store_then_read", A::kOrdered, kOne,
              {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + store_x + store_done + r)}),
       global("bulk_store_read_too_early", A::kRacy, kOne,

@@ -113,6 +113,9 @@ static void refuse_members(void) {
   run.schedule = "sideways";
   REFUSED(baton_program_run_with(program, &run), "sideways");
   run.schedule = "reverse";
+  run.races = "sideways";
+  REFUSED(baton_program_run_with(program, &run), "sideways");
+  run.races = "model";
   OK(baton_program_run_with(program, &run));
   OK(baton_program_run_with(program, NULL));
   OK(baton_program_bind(program));

@@ -121,7 +121,7 @@ class SimulatedDevices : public driver::Simulator {
 
   std::unique_ptr<Session> begin(CUcontext context, const Options& options) override {
     std::shared_ptr<Context> owner = live_context(context);
-    if (options.watch == Watch::kOn || options.races == Races::kGlobal) owner->expect_overlap();
+    if (options.watch == Watch::kOn || options.races != Races::kUsual) owner->expect_overlap();
     return std::make_unique<DeviceSession>(std::move(owner), options);
   }
 

@@ -73,7 +73,7 @@ Context::Context(int ordinal, const Profile& profile)
       engine_(engine_config(ordinal, profile, textures_), heap_->memory()),
       queue_(engine_, ordinal) {
   const driver::Simulator::Options& common = settings().common;
-  if (common.watch == driver::Simulator::Watch::kOn || common.races == Races::kGlobal) {
+  if (common.watch == driver::Simulator::Watch::kOn || common.races != Races::kUsual) {
     expect_overlap();
   }
 }

@@ -103,7 +103,8 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     launch->trace = command->notes->trace.get();
     launch->counts_accesses = command->notes->options.count_accesses;
     launch->watched = command->notes->options.watch != driver::Simulator::Watch::kOff;
-    launch->finds_own_races = command->notes->options.races == Races::kGlobal;
+    launch->finds_own_races = command->notes->options.races != Races::kUsual;
+    launch->keeps_to_model = command->notes->options.races == Races::kModel;
     launch->waits_for_others = command->awaited != 0;
     for (const Ordering::Edge& edge : edges) {
       if (launch->trace != nullptr && is_programmatic(edge)) launch->early.push_back(edge.from);

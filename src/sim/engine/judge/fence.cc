@@ -5,6 +5,10 @@
 
 namespace baton::sim {
 
+bool acquires_by(const Exec* x, AccessKind touch, MemoryOrder order) {
+  return acquires(order) || (touch == AccessKind::kUpdate && !x->grid->launch.keeps_to_model);
+}
+
 const Insn* op_fence(Exec* x, const Insn* i) {
   const auto scope = static_cast<MemoryScope>(i->imm);
   if (x->block->watch != nullptr) x->block->watch->fence(x, scope);

@@ -4,6 +4,7 @@
 
 #include "sim/engine/judge/grid_flags.h"
 
+#include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/shared_watch.h"
 
 namespace baton::sim {
@@ -46,7 +47,7 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
     const Knowledge& known = known_to_each(executing);
     const bool is_known = known.others.covers(released) || known.seen.covers(released);
     x->gives_way = x->gives_way || !is_known;
-    if (acquires(order) || touch == AccessKind::kUpdate) {
+    if (acquires_by(x, touch, order)) {
       learn_of_others(x, executing, released);
     } else {
       knowledge_of(executing).seen.merge(released);

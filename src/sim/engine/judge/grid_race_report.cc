@@ -129,7 +129,7 @@ const char* GridRaces::advice_of(Cause cause) {
     case Cause::kRace:
       break;
     case Cause::kProxyFence:
-      return "no fence.proxy.async comes between the two: execute one behind the write";
+      return "no fence.proxy.async comes between the two: execute one after the earlier access";
     case Cause::kNonCoherent:
       return "a non-coherent load (__ldg, const __restrict__, a texture or a surface) may miss "
              "that, "

@@ -198,7 +198,8 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
   }
   if (cell.write.is_any() && races(run, me, cell.write, Past::kWrite, part) &&
       !has_observed(run, cell, part)) {
-    const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
+    const bool stores = run.writes && !run.me.updates() && !cell.write.updates() &&
+                        !run.access.x->grid->launch.keeps_to_model;
     const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
     if (at == start + bytes) {
       if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
@@ -207,8 +208,9 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, part, at);
   }
-  if (run.access.is_async && lacks_proxy_fence(run, cell, part))
+  if (run.access.is_async && lacks_proxy_fence(run, cell.write, Past::kWrite, part)) {
     report(run, me, cell.write, true, start, Cause::kProxyFence);
+  }
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, part, start);
@@ -219,6 +221,9 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
   }
   if (run.me.updates()) note_update(cell, me, bytes);
   if (cell.read.is_any()) compare(run, cell.read, Past::kRead, part, start);
+  if (run.access.is_async && lacks_proxy_fence(run, cell.read, Past::kRead, part)) {
+    report(run, me, cell.read, false, start, Cause::kProxyFence);
+  }
   if (more != nullptr) {
     for (const GridToucher& reader : more->readers) {
       compare(run, reader, Past::kRead, part, start);
@@ -239,20 +244,21 @@ bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& 
          !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
 }
 
-// Whether a copy of the async proxy reads what a thread wrote and no proxy fence made visible to
-// it.
-bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell, const Part& part) const {
-  const GridToucher& writer = cell.write;
-  const SharedWatch& watch = *run.access.x->block->watch;
-  if (run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
-      !comes_after(run, writer, Past::kWrite, part)) {
+// Whether a copy of the async proxy reads what a thread wrote, and no proxy fence made visible to
+// it. To overwrite what a thread accessed takes such a fence by the memory model alone.
+bool GridRaces::lacks_proxy_fence(const Run& run, const GridToucher& other, Past past,
+                                  const Part& part) const {
+  const Exec* const x = run.access.x;
+  const SharedWatch& watch = *x->block->watch;
+  if ((run.writes && !x->grid->launch.keeps_to_model) || !other.is_any() ||
+      watch.is_copy(other.warp()) || !comes_after(run, other, past, part)) {
     return false;
   }
   const auto fenced = [&](const Knowledge& knowledge) {
-    const bool is_near = writer.cluster() == run.me.cluster();
-    return is_near ? &knowledge.fenced : knowledge.others.fenced.of(writer.cluster());
+    const bool is_near = other.cluster() == run.me.cluster();
+    return is_near ? &knowledge.fenced : knowledge.others.fenced.of(other.cluster());
   };
-  return lanes_done(run, run.access.x->mask, writer, writer.segment(), fenced) == 0;
+  return lanes_done(run, x->mask, other, other.segment(), fenced) == 0;
 }
 
 // Whether the present access comes after a strong read of the last write, or, if it reads, after

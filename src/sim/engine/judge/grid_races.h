@@ -27,7 +27,8 @@ struct Knowledge;
 // a write comes after it, and so does what comes after that read, as far as the same bytes go (PTX
 // ISA 9.0, "Causality Order").
 //
-// Two writes of one and the same value are none: who reads it need only come after one of them. A
+// Two writes of one and the same value are none, though the memory model calls them a race
+// (Launch::keeps_to_model): who reads it need only come after one of them. A
 // weak read and an atomic update are none if the reader goes on to update the same bytes, as loops
 // around a compare-and-swap do: then the update tells what was there.
 //
@@ -86,7 +87,8 @@ class GridRaces {
   };
   bool races(const Run& run, const GridToucher& me, const GridToucher& other, Past past,
              const Part& part) const;
-  bool lacks_proxy_fence(const Run& run, const GridCell& cell, const Part& part) const;
+  bool lacks_proxy_fence(const Run& run, const GridToucher& other, Past past,
+                         const Part& part) const;
   void compare(const Run& run, const GridToucher& other, Past past, const Part& part,
                std::uint64_t at);
   bool has_observed(const Run& run, const GridCell& cell, const Part& part) const;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sim/engine/judge/access_place.h"
+#include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/shadow.h"
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/judge/watch.h"
@@ -125,7 +126,7 @@ void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, Acce
     x->block->watch->access_flag(x, generic_address(x, place), touch, order, scope);
   }
   if (touch != AccessKind::kWrite) {
-    take_flag(x, lane, place, acquires(order) || touch == AccessKind::kUpdate, scope);
+    take_flag(x, lane, place, acquires_by(x, touch, order), scope);
   }
   if (touch != AccessKind::kRead) give_flag(x, lane, place, releases(order), scope);
 }

@@ -1,6 +1,7 @@
 // What grids of several devices tell each other by flags. Patterns are those of shared_flags.cc. A
 // release or a fence tells those whom its scope has, and a flag is read for those of its own scope.
 
+#include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/judge/peer_order.h"
 #include "sim/engine/judge/shared_watch.h"
@@ -42,7 +43,7 @@ void SharedWatch::access_peer_flag(Exec* x, std::uint64_t address, AccessKind to
   Knowledge& knowledge = clocks_[warp];
   if (touch != AccessKind::kWrite && has_device(scope)) {
     PeerOrder::Told told = peers.told(address, device, scope == MemoryScope::kSystem);
-    if (acquires(order) || touch == AccessKind::kUpdate) {
+    if (acquires_by(x, touch, order)) {
       told.all.merge(told.device);
       learn_of_peers(x, knowledge, told.all, told.narrow);
     } else if (!told.all.empty() || !told.device.empty() || !told.narrow.empty()) {

@@ -281,10 +281,10 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   return meeting;
 }
 
-// Whether a copy of the async proxy reads, and no proxy fence made what the other one wrote visible
-// to it.
+// Whether no proxy fence orders what the other one did before a copy of the async proxy, which
+// needs that.
 bool SharedWatch::Memory::lacks_fence(const Segment& one, const Segment& other) const {
-  return one.is_async_read && other.party < watch_.all_ &&
+  return one.needs_fence && other.party < watch_.all_ &&
          watch_.lane_parties_.done(one.start.fenced, other.party, other.index) == 0;
 }
 

@@ -166,7 +166,7 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   Clock start = known_to(executing);
   raise(start.over, party_of(x, executing), index_[executing.warp]);
   memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
-                   std::move(touched), reads_only(access.touch)});
+                   std::move(touched), reads_only(access.touch) || settings_.keeps_to_model});
   return ++awaiting.copies;
 }
 

@@ -1,15 +1,15 @@
 // Fences and flags: release and acquire patterns between the warps of a cluster (PTX ISA 9.0, 8.7
 // "Release and Acquire Patterns").
 
+#include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/memory/address.h"
 
 namespace baton::sim {
 
 // A pattern is a release followed by a strong write, or a fence followed by one; and a strong read
-// that observes it, which is an acquire or has a fence behind it. An update goes on with what it
-// observes; it is taken for an acquire, as many a lock has no fence behind its compare-and-swap. A
-// strong write of another warp begins anew.
+// that observes it, which is an acquire or has a fence behind it (acquires_by). An update goes on
+// with what it observes. A strong write of another warp begins anew.
 void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                               MemoryScope scope) {
   if (window_of(address) == window_number(kGlobalWindow)) {
@@ -27,7 +27,7 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
   if (!releases_now && !fenced && flags_.empty()) return;
   if (touch != AccessKind::kWrite) {
     if (const auto found = flags_.find(address); found != flags_.end()) {
-      const bool acquires_now = acquires(order) || touch == AccessKind::kUpdate;
+      const bool acquires_now = acquires_by(x, touch, order);
       for (std::uint32_t from = 0; from < found->second.told.size(); ++from) {
         const Told& told = found->second.told[from];
         if (from != rank && for_block) continue;

@@ -60,17 +60,17 @@ const char* verb_of(AccessKind touch) {
 
 }  // namespace
 
-bool SharedWatch::can_conflict(const Access& a, const Access& b) {
+bool SharedWatch::can_conflict(const Access& a, const Access& b) const {
   if (reads_only(a.touch) && reads_only(b.touch)) return false;
   if (is_strong(a.touch) && is_strong(b.touch) && !are_of_other_sizes(a, b)) return false;
-  return !write_the_same(a, b);
+  return settings_.keeps_to_model || !write_the_same(a, b);
 }
 
-// Whether both are what threads store.
+// Whether both are what threads store, so that it matters whether they store the same.
 bool SharedWatch::Memory::are_stores(const Segment& one, const Access& a, const Segment& other,
                                      const Access& b) const {
-  return !reads_only(a.touch) && !reads_only(b.touch) && one.party < watch_.all_ &&
-         other.party < watch_.all_;
+  return !watch_.settings_.keeps_to_model && !reads_only(a.touch) && !reads_only(b.touch) &&
+         one.party < watch_.all_ && other.party < watch_.all_;
 }
 
 // Whether the store changed nothing, as far as that was asked for.
@@ -121,7 +121,7 @@ std::vector<SharedWatch::Memory::Rivals> SharedWatch::Memory::rivals(const Segme
   std::vector<Rivals> found;
   for (const std::size_t mine : touching(one, from, count)) {
     for (const std::size_t theirs : all_theirs) {
-      if (can_conflict(one.touched->log[mine], other.touched->log[theirs]) &&
+      if (watch_.can_conflict(one.touched->log[mine], other.touched->log[theirs]) &&
           !store_equal_rows(one, mine, other, theirs)) {
         found.push_back({mine, theirs});
       }
@@ -173,8 +173,8 @@ bool SharedWatch::Memory::store_the_same(const Segment& one, std::size_t mine, c
 void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
   const Footprint& first = *one.touched;
   const Footprint& second = *other.touched;
-  // Then only what the other one wrote can race (meeting_of).
-  const bool is_told = is_told_to_all(one, other);
+  // Then only what the other one wrote can race (meeting_of), or what a copy meets.
+  const bool is_told = !one.needs_fence && is_told_to_all(one, other);
   std::uint32_t reported = 0;
   for (const std::uint32_t word : suspicious_) {
     if (word < second.low || word >= second.high) continue;
@@ -259,8 +259,7 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
                                    : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
         lack == Lack::kProxyFence      ? "no fence.proxy.async comes between the two: execute one "
-                                         "behind the write, before the "
-                                         "barrier"
+                                         "after the earlier access, before the barrier"
         : lack == Lack::kWarpBarrier   ? "there is no __syncwarp() of the two lanes between them"
         : lack == Lack::kLaneOrder     ? kLaneOrderAdvice
         : a.is_product || b.is_product ? "nothing orders the two: wgmma reads until a "

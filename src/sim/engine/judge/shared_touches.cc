@@ -462,7 +462,7 @@ void SharedWatch::Memory::forget(const Times& over, const Times* fenced) {
   std::erase_if(closed_, [&](Segment& segment) {
     if (segment.index >= at(over, segment.party)) return false;
     const bool copies_may_miss = fenced != nullptr && segment.party < watch_.all_ &&
-                                 segment.touched->writes &&
+                                 (segment.touched->writes || watch_.settings_.keeps_to_model) &&
                                  segment.index >= at(*fenced, segment.party);
     if (copies_may_miss) return false;
     drop(std::move(segment.touched));

@@ -17,12 +17,8 @@ void SharedWatchDeleter::operator()(SharedWatch* watch) const {
 }
 
 SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
-                         bool is_read_by_copies)
-    : bytes_(bytes),
-      warps_(warps),
-      all_(warps * blocks),
-      is_read_by_copies_(is_read_by_copies),
-      parties_(all_) {
+                         const Settings& settings)
+    : bytes_(bytes), warps_(warps), all_(warps * blocks), settings_(settings), parties_(all_) {
   for (std::uint32_t rank = 0; rank < blocks; ++rank) {
     memories_.push_back(Memory(*this, rank));
     barriers_.emplace_back();
@@ -134,7 +130,7 @@ void SharedWatch::release(Exec* x, std::uint32_t barrier, std::uint32_t warps, s
   object.clear();
   const bool knows_exited = of_all || exited_[rank].empty();
   const bool knows_all = memories_.size() == 1 && whole == live_[0] && knows_exited;
-  if (knows_all && parties_ == all_ + lane_parties_.size() && !is_read_by_copies_) {
+  if (knows_all && parties_ == all_ + lane_parties_.size() && !settings_.keeps_unfenced()) {
     memories_[0].forget(index_, nullptr);
   } else {
     forget_ordered();
@@ -159,7 +155,7 @@ void SharedWatch::forget_ordered() {
   const auto forget = [&] {
     kept = 0;
     for (Memory& memory : memories_) {
-      memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
+      memory.forget(over, settings_.keeps_unfenced() ? &fenced : nullptr);
       kept += memory.closed_.size();
     }
   };

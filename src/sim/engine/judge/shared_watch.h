@@ -36,10 +36,11 @@ namespace baton::sim {
 // one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
-// differs. A segment that does something new keeps what its lanes store to several places. One that
-// does what one before it did is not asked for its values until a warp stores for the first time
-// where another one has: from then on all are asked (look_at_values). What was there when that warp
-// stored tells what the other one had stored unasked.
+// differs. Only the memory model calls them a race (Launch::keeps_to_model). A segment that does
+// something new keeps what its lanes store to several places. One that does what one before it did
+// is not asked for its values until a warp stores for the first time where another one has: from
+// then on all are asked (look_at_values). What was there when that warp stored tells what the other
+// one had stored unasked.
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
 // and another one acquires, by the access itself or by a fence beside it (access_flag). What has
@@ -48,10 +49,16 @@ namespace baton::sim {
 // another one (peer_flags.cc). One thread at a time.
 class SharedWatch {
  public:
-  // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
-  // visible to the async proxy, too, if copies may read it.
+  // What is looked for.
+  struct Settings {
+    bool is_read_by_copies = false;
+    bool keeps_to_model = false;  // Launch::keeps_to_model
+    // What warps touch is kept until it is visible to the async proxy, too.
+    bool keeps_unfenced() const { return is_read_by_copies || keeps_to_model; }
+  };
+  // `bytes` of shared memory and `warps` of each block.
   SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
-              bool is_read_by_copies);
+              const Settings& settings);
 
   // At the beginning of a cluster.
   void begin();
@@ -173,7 +180,7 @@ class SharedWatch {
 
   // Whether two accesses of one place can be a race. Of stores to several places it is not known
   // what they store.
-  static bool can_conflict(const Access& a, const Access& b);
+  bool can_conflict(const Access& a, const Access& b) const;
 
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses of one
   // size are no race with each other, nor are reads.
@@ -207,8 +214,8 @@ class SharedWatch {
       std::uint32_t index = 0;
       Clock start;
       std::shared_ptr<Footprint> touched;
-      bool is_async_read = false;  // of a bulk copy
-      std::size_t blind = 0;       // its first accesses, whose values nobody looked at
+      bool needs_fence = false;  // of a bulk copy: a proxy fence after what it meets
+      std::size_t blind = 0;     // its first accesses, whose values nobody looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
     };
@@ -462,7 +469,7 @@ class SharedWatch {
   const std::uint32_t bytes_;
   const std::uint32_t warps_;  // of a block
   const std::uint32_t all_;    // of the cluster
-  const bool is_read_by_copies_;
+  const Settings settings_;
   std::uint32_t parties_;
   std::deque<Memory> memories_;       // by rank
   std::vector<std::uint32_t> live_;   // warps of each block

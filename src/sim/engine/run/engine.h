@@ -75,6 +75,7 @@ struct GridLaunch {
   bool watched = true;           // whether its accesses of global memory are checked, where any are
   bool counts_accesses = false;  // Counters::accesses
   bool finds_own_races = false;  // those of global memory among its own warps, where any are noted
+  bool keeps_to_model = false;   // also what the memory model calls a race and kernels count on
   std::shared_ptr<const driver::LaunchNote> note;  // null: the caller told nothing
 };
 
