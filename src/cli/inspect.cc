@@ -224,6 +224,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
   json["file"] = command.image.string();
   json["kind"] = "program";
   const Program program = Program::from_file(command.image);
+  output.files().reads(program);
   json["program"] = program.name();
   output.line("{}: program {}, {} kernel{}", command.image.string(), printable(program.name()),
               program.kernels().size(), program.kernels().size() == 1 ? "" : "s");
@@ -236,7 +237,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
   if (!command.extract) return;
   std::vector<std::string> remarks;
   const auto written =
-      tools::keep_modules(program, modules, "--extract", *command.extract, remarks);
+      tools::keep_modules(program, modules, "--extract", *command.extract, output.files(), remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());
@@ -275,7 +276,8 @@ void inspect(const InspectCommand& command, Output& output) {
   report.finish();
   if (!command.extract) return;
   std::vector<std::string> remarks;
-  const auto written = tools::extract_images(contents, command.image, *command.extract, remarks);
+  const auto written =
+      tools::extract_images(contents, command.image, *command.extract, output.files(), remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());

@@ -116,7 +116,7 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   show_parts(bundle, output);
   show_modules(tools::describe_modules(bundle, command.arch), output);
   if (!command.extract) return;
-  const auto written = tools::extract_bundle(bundle, *command.extract);
+  const auto written = tools::extract_bundle(bundle, *command.extract, output.files());
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());
 }

@@ -110,7 +110,7 @@ void inspect_record(const InspectCommand& command, Output& output) {
   json["images"] = Json::array();
   std::vector<std::string> remarks;
   std::optional<tools::Extraction> extraction;
-  if (command.extract) extraction.emplace("--extract", *command.extract, remarks);
+  if (command.extract) extraction.emplace("--extract", *command.extract, output.files(), remarks);
   Json manifest = {{"record", record.path.string()}};
   Table table({{"image"}, {"kind"}, {"bytes", Align::kRight}, {"kernels", Align::kRight}});
   for (const tools::RecordImage& each : record.images) {

@@ -76,8 +76,9 @@ Headers headers_of(const compiler::Request& request) {
 
 class Keeper {
  public:
-  Keeper(std::string_view option, const fs::path& folder, std::vector<std::string>& remarks)
-      : remarks_(remarks), extraction_(option, folder, remarks_) {}
+  Keeper(std::string_view option, const fs::path& folder, const FileGuard& files,
+         std::vector<std::string>& remarks)
+      : remarks_(remarks), extraction_(option, folder, files, remarks_) {}
 
   void add(const KernelModule& module) {
     const std::string stem = free_stem(module);
@@ -216,8 +217,8 @@ std::vector<KernelModule> describe_modules(const Bundle& bundle, const std::stri
 std::vector<std::string> keep_modules(const Program& program,
                                       const std::vector<KernelModule>& modules,
                                       std::string_view option, const std::filesystem::path& folder,
-                                      std::vector<std::string>& remarks) {
-  Keeper keeper(option, folder, remarks);
+                                      const FileGuard& files, std::vector<std::string>& remarks) {
+  Keeper keeper(option, folder, files, remarks);
   for (const KernelModule& module : modules) keeper.add(module);
   return keeper.finish(program);
 }

@@ -25,6 +25,6 @@ std::vector<Executable::KernelModule> describe_modules(const Bundle& bundle,
 std::vector<std::string> keep_modules(const Program& program,
                                       const std::vector<Executable::KernelModule>& modules,
                                       std::string_view option, const std::filesystem::path& folder,
-                                      std::vector<std::string>& remarks);
+                                      const FileGuard& files, std::vector<std::string>& remarks);
 
 }  // namespace baton::tools

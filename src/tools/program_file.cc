@@ -75,9 +75,10 @@ std::string for_architectures(const Bundle& bundle) {
   return names.empty() ? "" : fmt::format(", for {}", fmt::join(names, ", "));
 }
 
-std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder) {
+std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder,
+                                        const FileGuard& files) {
   std::vector<std::string> remarks;
-  Extraction extraction("--extract", folder, remarks);
+  Extraction extraction("--extract", folder, files, remarks);
   for (const BundlePart& part : bundle.parts()) {
     std::string_view bytes = bundle.bytes(part.name);
     const std::string_view kind = part.name.substr(0, part.name.find('/'));
