@@ -95,6 +95,7 @@ void show_process(const record::ProcessRecord& process, Output& output) {
 }  // namespace
 
 void inspect_record(const InspectCommand& command, Output& output) {
+  refuse_filter(command, "a record");
   const tools::RecordContents record = tools::read_record(command.image);
   Json& json = output.result();
   json["file"] = record.path.string();

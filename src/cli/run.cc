@@ -193,8 +193,9 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
       named.prepare(device, options, tuned ? tuned->variant.choices : TuneChoices{});
   if (command.keep) {
     std::vector<std::string> remarks;
-    tools::keep_modules(program, executable.modules(), "--keep", *command.keep, output.files(),
-                        remarks);
+    const auto& loaded = executable.modules();
+    const auto modules = named.bundle ? tools::with_sources(*named.bundle, loaded) : loaded;
+    tools::keep_modules(program, modules, "--keep", *command.keep, output.files(), remarks);
     for (const std::string& remark : remarks) output.warning(remark);
   }
   const RunOptions limits = timed_options(command.timeout, interrupt);

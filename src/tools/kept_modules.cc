@@ -214,6 +214,14 @@ std::vector<KernelModule> describe_modules(const Bundle& bundle, const std::stri
   return describe_all(bundle::read_definitions(bundle, bundle.program(), arch), arch);
 }
 
+std::vector<KernelModule> with_sources(const Bundle& bundle, std::vector<KernelModule> modules) {
+  for (KernelModule& module : modules) {
+    if (!module.source || !module.source->text.empty()) continue;
+    module.source->text = bundle::source_text(bundle, module.name);
+  }
+  return modules;
+}
+
 std::vector<std::string> keep_modules(const Program& program,
                                       const std::vector<KernelModule>& modules,
                                       std::string_view option, const std::filesystem::path& folder,

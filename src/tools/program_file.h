@@ -7,7 +7,6 @@
 #include "baton/bundle.h"
 #include "baton/executable.h"
 #include "baton/tune_choices.h"
-#include "tools/file_guard.h"
 #include "tools/library_program.h"
 #include "tools/program_arrays.h"
 #include "tools/trust.h"
@@ -41,10 +40,5 @@ ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& c
 
 // ", for sm_90a, sm_100a"; empty for a bundle without kernels.
 std::string for_architectures(const Bundle& bundle);
-
-// Writes every part of a bundle into a folder as it is, PTX without its NUL, and manifest.json,
-// which says the digest of each. Returns the paths written.
-std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder,
-                                        const FileGuard& files);
 
 }  // namespace baton::tools
