@@ -128,6 +128,15 @@ class OwnInput(Case):
         self.write("k.ptx", ".version 8.0")
         self.check_refused("k.ptx", "ptxas", "--", "-arch=sm_90", "k.ptx", "-o", "k.ptx")
 
+    def test_an_export_replaces_an_archive_alone(self):
+        cache = {"BATON_CACHE_DIR": str(self.folder / "cache")}
+        self.check(self.baton("compile", "k.cu", **cache), 0)
+        self.check(self.baton("cache", "export", "k.cu", **cache), 2, "k.cu exists and is not an archive")
+        self.assertEqual((self.folder / "k.cu").read_text(), SOURCE)
+        for _ in range(2):
+            self.check(self.baton("cache", "export", "c.zip", **cache), 0)
+        self.check(self.baton("cache", "import", "k.cu", **cache), 2, "k.cu is not an archive of a compile cache")
+
     def test_what_it_wrote_before_is_replaced(self):
         for _ in range(2):
             self.check(self.baton("build", "p.toml", "-o", "p.baton"), 0)
