@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "baton/bundle.h"
 #include "load/kernel_definition.h"
 #include "program/input_files.h"
 #include "tools/depfile.h"
@@ -44,7 +45,14 @@ void FileGuard::reads(std::vector<fs::path> files) {
 void FileGuard::reads(const Program& program) {
   reads(input_files(program));
   // The headers take a search, and a new file is none of them.
-  if (replaces_files()) reads(headers_of(program));
+  if (!replaces_files() || Bundle::is_bundle(program.file())) return;
+  std::vector<fs::path> headers;
+  try {
+    headers = headers_of(program);
+  } catch (const Error&) {
+    return;  // the command comes to the same error, and writes nothing
+  }
+  reads(std::move(headers));
 }
 
 void FileGuard::reads(const Source& source, const CompileOptions& options) {

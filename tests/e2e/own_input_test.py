@@ -128,6 +128,14 @@ class OwnInput(Case):
         self.write("k.ptx", ".version 8.0")
         self.check_refused("k.ptx", "ptxas", "--", "-arch=sm_90", "k.ptx", "-o", "k.ptx")
 
+    def test_a_bundle_reads_no_source(self):
+        self.check(self.baton("build", "p.toml", "-o", "away/p.baton", "--weights"), 2, "away")
+        (self.folder / "away").mkdir()
+        self.check(self.baton("build", "p.toml", "-o", "away/p.baton", "--weights"), 0)
+        for _ in range(2):
+            self.check(self.baton("run", "away/p.baton", "--output", "y=o.npy"), 0)
+        self.check_refused("away/p.baton", "run", "away/p.baton", "--output", "y=away/p.baton")
+
     def test_an_export_replaces_an_archive_alone(self):
         cache = {"BATON_CACHE_DIR": str(self.folder / "cache")}
         self.check(self.baton("compile", "k.cu", **cache), 0)
