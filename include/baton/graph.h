@@ -58,7 +58,8 @@ class BATON_API Graph {
   // Adds a node after the nodes of `after`; without any it starts with the graph.
   //
   // The launch with the plan's current arguments. Throws kUnsupported for an attribute that nodes
-  // do not keep. pdl() and the stream of the plan have no effect: edges decide.
+  // do not keep, and kInvalidInput for a programmatic edge to a kernel that never waits, unless the
+  // plan has force_pdl. pdl() and the stream of the plan have no effect: edges decide.
   NativeGraphNode add(const LaunchPlan& launch, Span<const GraphEdge> after = {});
   // The same with these arguments: one address for each parameter.
   NativeGraphNode add(const LaunchPlan& launch, void* const* arguments,
