@@ -365,19 +365,30 @@ TEST_F(EnqueuedConditions, OtherMemoryOfATestedBufferIsTested) {
   EXPECT_EQ(value_of(executable, "n", stream), 5);
 }
 
-TEST_F(EnqueuedConditions, AStreamTakesNone) {
+// The host of the stream executor tests values in a run, and a graph does where nothing waits.
+TEST_F(EnqueuedConditions, TheStreamExecutorEnqueuesAGraph) {
   Executable executable = Executable::prepare(program(kWhile), open_device());
   executable.bind();
   const Stream stream(executable.device());
+  executable.prepare(stream);
+  executable.enqueue(stream);
+  executable.wait(stream);
+  EXPECT_EQ(value_of(executable, "n", stream), 5);
+  executable.set("A", 10);
+  executable.enqueue(stream);
+  executable.enqueue(stream);
+  executable.wait(stream);
+  EXPECT_EQ(value_of(executable, "n", stream), 5 + 50 + 50);
+  executable.run();
+  EXPECT_THAT(values<int>(executable.output("n")), ElementsAre(50));
+  executable.set("T", 3);
+  executable.enqueue(stream);
   try {
-    executable.enqueue(stream);
+    executable.wait(stream);
     FAIL() << "was not refused";
   } catch (const Error& failure) {
-    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_EQ(failure.message(),
-              "the program has if or while steps, and enqueue() of the stream executor cannot "
-              "wait for the values that they test; launch it with the graph executor, outside of "
-              "a capture");
+    EXPECT_EQ(failure.code(), ErrorCode::kFault);
+    EXPECT_THAT(failure.message(), HasSubstr("the value is not 0 after 3 iterations"));
   }
 }
 
@@ -386,7 +397,13 @@ TEST_F(EnqueuedConditions, ACaptureTakesNone) {
   executable.bind();
   const Stream stream(executable.device());
   executable.initialise(stream);
-  EXPECT_THROW(Graph::capture(stream, [&] { executable.enqueue(stream); }), Error);
+  try {
+    Graph::capture(stream, [&] { executable.enqueue(stream); });
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.message(), HasSubstr("which a capture of the caller cannot take"));
+  }
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ class GraphPlayer : public Player {
   static void capture(const PlayTarget& target) {
     target.tape.set_events(target.lanes.events());
     try {
-      send_all(target, "a stream that is captured");
+      send_all(target);
     } catch (...) {
       target.tape.set_events({});
       throw;

@@ -4,9 +4,9 @@
 
 namespace baton::play {
 
-void send_all(const PlayTarget& target, std::string_view what) {
+void send_all(const PlayTarget& target) {
   if (target.tape.has_conditions()) [[unlikely]]
-    throw cannot_test_conditions(what);
+    throw cannot_capture_conditions();
   if (target.records != nullptr) target.records->begin();
   target.tape.set_stream(target.stream, target.lanes.streams());
   with_sender(target, [&](auto sender) {

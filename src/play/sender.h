@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "base/error.h"
@@ -129,8 +128,8 @@ class Sender {
 };
 
 // Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with
-// conditions, which are tested on the host. `what` names the call in that message.
-void send_all(const PlayTarget& target, std::string_view what);
+// conditions, which a stream does not test.
+void send_all(const PlayTarget& target);
 
 // Calls `act` with a Sender for the target's kind of device. A note of a launch that was not made
 // is taken back.

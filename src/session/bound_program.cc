@@ -125,8 +125,7 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {}, &world_);
   try {
-    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes, *collectives_},
-                   "the setup");
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes, *collectives_});
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);
@@ -428,6 +427,7 @@ void BoundProgram::prepare(const Stream& stream) {
 void BoundProgram::enqueue(const Stream& stream) {
   if (!bound() || !memory_.is_initialised()) [[unlikely]] {
     require_bound("enqueue");
+    require_one_device("program", state_->device, "stream", stream.device());
     if (stream.is_capturing()) {
       throw error(ErrorCode::kInvalidInput,
                   "the buffers of {} have no contents yet, and a capture cannot upload them; call "
@@ -439,6 +439,8 @@ void BoundProgram::enqueue(const Stream& stream) {
   try {
     player_->enqueue(target(stream));
   } catch (Error& failure) {
+    // Before what a launch or a copy says of it.
+    require_one_device("program", state_->device, "stream", stream.device());
     play::name_launch(failure, state_->device, *tape_, tags_);
     throw;
   }
@@ -472,6 +474,9 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     watch.stop(failure);
+    if (failure.code() == ErrorCode::kTimeout) {
+      failure.note("a run with this limit names the step that is not done");
+    }
     note_stop(failure, stream, watch);
     throw;
   }

@@ -114,6 +114,20 @@ TEST_P(EnqueueTest, NeedsABoundProgram) {
               HasSubstr("the memory of x is known once the program is bound"));
 }
 
+TEST_P(EnqueueTest, AStreamOfAnotherDeviceIsRefused) {
+  Executable executable = load(Device::open("sim:h200"), counting());
+  executable.bind();
+  const Stream foreign(Device::open("sim:h100"));
+  const std::string text = "the program belongs to sim:h200 and the stream to sim:h100";
+  EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));
+  const Stream own(executable.device());
+  executable.enqueue(own);
+  EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));
+  executable.enqueue(own);
+  executable.wait(own);
+  EXPECT_THAT(read(executable, "x", own), Each(2));
+}
+
 TEST_P(EnqueueTest, BindingAnewGivesFirstContents) {
   const Device device = open_device();
   Executable executable = load(device, counting());
