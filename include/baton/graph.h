@@ -48,6 +48,9 @@ class BATON_API Graph {
   // events of the stream. Nothing of that is executed. The calling thread must not make calls that
   // a capture forbids, such as synchronous copies. Rethrows what `work` throws.
   static Graph capture(const Stream& stream, const std::function<void()>& work);
+  // A graph that others own, such as one that a stream is captured into. It must outlive the object,
+  // which does not destroy it.
+  static Graph adopt(const Device& device, NativeGraph graph);
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
   ~Graph();

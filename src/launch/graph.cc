@@ -23,10 +23,10 @@ using HostFunctions = std::vector<std::shared_ptr<const HostFunction>>;
 
 struct Graph::State {
   explicit State(const Device& on) : device(on) {}
-  State(const Device& on, CUgraph body) : device(on), graph(body), is_body(true) {}
+  State(const Device& on, CUgraph given) : device(on), graph(given), is_foreign(true) {}
   State(const State&) = delete;
   ~State() {
-    if (graph == nullptr || is_body) return;
+    if (graph == nullptr || is_foreign) return;
     release_in_context(device, [this](const driver::Driver& driver) {
       BATON_RELEASE(driver, cuGraphDestroy, graph);
     });
@@ -69,7 +69,7 @@ struct Graph::State {
 
   Device device;
   CUgraph graph = nullptr;
-  const bool is_body = false;  // the conditional node owns it
+  const bool is_foreign = false;  // a conditional node or the caller owns it
   HostFunctions functions;
 };
 
@@ -104,6 +104,11 @@ Graph Graph::capture(const Stream& stream, const std::function<void()>& work) {
   if (failure) std::rethrow_exception(failure);
   driver::check(driver, result, "cuStreamEndCapture");
   return graph;
+}
+
+Graph Graph::adopt(const Device& device, NativeGraph graph) {
+  if (graph == nullptr) throw error(ErrorCode::kInvalidInput, "the graph to adopt is null");
+  return Graph(std::make_unique<State>(device, graph));
 }
 
 const Device& Graph::device() const {

@@ -12,10 +12,4 @@ Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most) 
                   step.label, at_most, condition.test.at_most->code().text);
 }
 
-Error cannot_capture_conditions() {
-  return error(ErrorCode::kInvalidInput,
-               "the program has if or while steps, which a capture of the caller cannot take; "
-               "enqueue it on a stream that is not captured");
-}
-
 }  // namespace baton::play

@@ -10,7 +10,4 @@ namespace baton::play {
 // The failure of a while whose value is not 0 after as many iterations as it may have.
 Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most);
 
-// The refusal of a tape with conditions by a stream that is captured.
-Error cannot_capture_conditions();
-
 }  // namespace baton::play

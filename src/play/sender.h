@@ -127,8 +127,7 @@ class Sender {
   std::uint32_t lane_ = 0;  // of the branch at hand
 };
 
-// Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with
-// conditions, which a stream does not test.
+// Sends every step of the tape, which has no conditions. Throws the errors of the steps.
 void send_all(const PlayTarget& target);
 
 // Calls `act` with a Sender for the target's kind of device. A note of a launch that was not made
