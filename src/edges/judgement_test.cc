@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "load/kernel_definition.h"
+#include "session/loaded_program.h"
+#include "session/test_program.h"
 
 namespace baton::edges {
 namespace {
@@ -57,6 +62,75 @@ TEST(Judgement, GivesBackWhatItHolds) {
   EXPECT_TRUE(values.configs) << "a launch starts early";
   kept.launches[1].early = false;
   EXPECT_FALSE(kept.decided_by_values().configs);
+}
+
+// The binder asks in its order. What the judge was not asked is answered with yes.
+TEST(KnownJudge, AnswersAsTheJudgeDid) {
+  for (const std::string answers : {"", "0", "1", "01", "10", "0010"}) {
+    Judgement known = judgement(1, {});
+    known.looks_further_back = answers;
+    const KnownJudge judge(known);
+    for (const char answer : answers)
+      EXPECT_EQ(judge.looks_further_back(), answer == '1') << answers;
+    EXPECT_TRUE(judge.looks_further_back()) << answers;
+    EXPECT_TRUE(judge.looks_further_back()) << answers;
+  }
+}
+
+// What is kept of a program over testdata/edges.ptx.
+std::vector<KeptJudgement> kept_of(const std::vector<std::string>& kernels,
+                                   const std::vector<std::string>& steps) {
+  using session_test::buffer;
+  std::string text =
+      buffer("w", "i32", "[64]", "weight", "ones") + buffer("x", "i32", "[64]", "input", "zeros") +
+      buffer("y", "i32", "[64]", "output", "zeros") + buffer("z", "i32", "[64]", "output", "zeros");
+  for (const std::string& kernel : kernels) text += session_test::edge_kernel(kernel);
+  text += "[[steps]]\nrepeat = 1\nsteps = " + session_test::join(steps) + "\n";
+  const Program program = session_test::program(text);
+  const LoadedProgramState state(program, load::read_definitions(program),
+                                 session_test::open_device(), {});
+  return state.judge(state.values({}));
+}
+std::string launch(const std::string& kernel, const std::string& arguments,
+                   const std::string& more = "") {
+  return "{ launch = \"" + kernel + "\", grid = [1], block = [4], args = [" + arguments + "]" +
+         (more.empty() ? "" : ", " + more) + " }";
+}
+
+class Kept : public session_test::DeviceTest {};
+
+TEST_F(Kept, HoldsEachLaunchAndEdge) {
+  const auto kept =
+      kept_of({"late", "never"}, {launch("late", "\"x\", \"y\""), launch("late", "\"y\", \"z\""),
+                                  launch("never", "\"z\", \"y\"")});
+  ASSERT_EQ(kept.size(), 1u);
+  const Judgement& judgement = kept[0].judgement;
+  ASSERT_EQ(judgement.launches.size(), 3u);
+  EXPECT_TRUE(judgement.is_sound(3));
+  const bool has_pdl = session_test::open_device().architecture() >= 90;
+  EXPECT_FALSE(judgement.launches[0].early);
+  EXPECT_EQ(judgement.launches[1].early, has_pdl);
+  EXPECT_FALSE(judgement.launches[2].early);
+  EXPECT_TRUE(judgement.launches[0].waits && judgement.launches[1].waits);
+  EXPECT_FALSE(judgement.launches[2].waits);
+  ASSERT_EQ(judgement.edges.size(), 2u);
+  EXPECT_EQ(judgement.edges[0].verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(judgement.edges[1].cause, EdgeCause::kNoWait);
+}
+
+TEST_F(Kept, IsNothingWhereSomethingIsWrong) {
+  const std::string first = launch("late", "\"x\", \"y\"");
+  EXPECT_EQ(kept_of({"late"}, {first, launch("late", "\"y\", \"z\"")}).size(), 1u);
+  // A launch that insists and runs on other SMs, an unsafe edge, a write of a weight, and branches.
+  EXPECT_EQ(kept_of({"late"}, {launch("late", "\"x\", \"y\"", "sms = 8"),
+                               launch("late", "\"y\", \"z\"", "pdl = \"on\"")})
+                .size(),
+            0u);
+  EXPECT_EQ(kept_of({"late", "ahead"}, {first, launch("ahead", "\"y\", \"x\", \"z\"")}).size(), 0u);
+  EXPECT_EQ(kept_of({"late"}, {first, launch("late", "\"y\", \"w\"")}).size(), 0u);
+  EXPECT_EQ(kept_of({"late"}, {session_test::parallel({{first}, {launch("late", "\"x\", \"z\"")}})})
+                .size(),
+            0u);
 }
 
 // Verdicts hold where callers' memory is apart: buffers may touch, and empty ones may be anywhere.
