@@ -332,7 +332,6 @@ void walk_certainly(const Footprint& footprint, std::span<const GivenArgument> a
                     const LaunchExtents& extents, const ThreadPosition& thread,
                     const VariableNumber& variable, std::uint64_t& steps,
                     std::vector<CertainAccess>& out) {
-  if (footprint.code == nullptr) return;
   Walk(footprint, arguments, extents, thread, variable, steps, out).run();
 }
 

@@ -60,8 +60,9 @@ class CodeReader {
     code_.operations.reserve(64);
     open_frame(*code_.kernel, kNone, kNone);
     for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
-    whole_.resize(code_.registers);
-    split_webs(code_, whole_);
+    std::vector<bool> whole(code_.registers);
+    for (const std::uint32_t id : whole_) whole[id] = true;
+    split_webs(code_, whole);
     index();
     code_.equalities = find_equalities(code_);
     code_.deciding = find_deciding(code_);
@@ -228,9 +229,9 @@ class CodeReader {
     if (at.kind != InstructionOperand::Kind::kAddress || at.children.empty()) return;
     const auto found = frames_[f].function->variable(flat.scope, at.children[0].text);
     if (!found || found->variable->space != ptx::StateSpace::kParam) return;
-    if (frames_[f].caller == kNone && param_index(*code_.kernel, found->variable) != kNone) return;
+    if (param_index(*code_.kernel, found->variable) != kNone) return;
     const std::uint32_t passed = register_id(f, found->variable, 0);
-    keep_whole(passed);  // a part of it may be all that is passed here
+    whole_.push_back(passed);  // a part of it may be all that is passed here
     if (out.kind == Kind::kLoad) {
       out.sources.push_back({ValueSource::Kind::kRegister, passed, 0});
     } else {
@@ -300,13 +301,8 @@ class CodeReader {
       if (operand.kind != InstructionOperand::Kind::kIdentifier) continue;
       const std::uint32_t passed = register_of(f, scope, operand.text);
       frames_[inner].names[&params[k]][0] = passed;
-      keep_whole(passed);  // what the callee does to its own is done to the caller's
+      whole_.push_back(passed);  // what the callee does to its own is done to the caller's
     }
-  }
-
-  void keep_whole(std::uint32_t id) {
-    if (whole_.size() <= id) whole_.resize(id + 1);
-    whole_[id] = true;
   }
 
   std::uint32_t register_id(std::uint32_t f, const ptx::Variable* variable, std::uint32_t number) {
@@ -357,7 +353,7 @@ class CodeReader {
     const std::string_view name = is_address ? operand.children[0].text : operand.text;
     const auto found = frames_[f].function->variable(scope, name);
     return found && found->variable->space == ptx::StateSpace::kParam &&
-           (frames_[f].caller != kNone || param_index(*code_.kernel, found->variable) == kNone);
+           param_index(*code_.kernel, found->variable) == kNone;
   }
 
   // "table+64"
@@ -397,8 +393,7 @@ class CodeReader {
       case ptx::StateSpace::kReg:
         return {ValueSource::Kind::kRegister, register_id(f, found->variable, found->index), 0};
       case ptx::StateSpace::kParam: {
-        const std::uint32_t index =
-            frames_[f].caller == kNone ? param_index(*code_.kernel, found->variable) : kNone;
+        const std::uint32_t index = param_index(*code_.kernel, found->variable);
         // Behind its beginning: "p0+64".
         if (index != kNone && operand.offset != 0) return {ValueSource::Kind::kAnything, 0, 0};
         if (index != kNone) return {ValueSource::Kind::kParam, index, 0};
@@ -447,7 +442,8 @@ class CodeReader {
   std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
   std::unordered_map<std::string_view, std::uint32_t> variables_;
   std::unordered_map<const ptx::Variable*, std::uint32_t> shared_;
-  std::vector<bool> whole_;  // registers that stand for more than one, or are written in parts
+  // Registers that stand for more than one, or are written in parts.
+  std::vector<std::uint32_t> whole_;
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;
   std::size_t operands_ = 0;

@@ -240,7 +240,6 @@ OriginId OriginPool::index_of(OriginId address) {
 }
 
 bool OriginPool::covers(OriginId all, OriginId part) const {
-  if (part == kUnknown) return false;
   return std::ranges::all_of(origins_[part].sources, [&](const AddressSource& source) {
     return std::ranges::any_of(origins_[all].sources, [&](const AddressSource& other) {
       return other.is_same(source) && other.ways == AddressSource::kMixed;
