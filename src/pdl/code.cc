@@ -37,9 +37,39 @@ struct Frame {
   std::unordered_map<const ptx::Variable*, std::unordered_map<std::uint32_t, std::uint32_t>> names;
 };
 
+// Functions of the device's runtime that touch no buffer. vprintf reads what %s names.
 bool is_runtime_helper(std::string_view name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+  return name == "malloc" || name == "free" || name == "__assertfail" ||
          name == "cudaGraphSetConditional";
+}
+
+// Whether the text has a conversion %s, such as "%-8s".
+bool prints_string(std::string_view format) {
+  for (std::size_t at = format.find('%'); at < format.size(); at = format.find('%', at + 1)) {
+    at = format.find_first_not_of("-+ #0123456789.*hlLjzt", at + 1);
+    if (at >= format.size()) break;
+    if (format[at] == 's') return true;
+  }
+  return false;
+}
+
+// Whether vprintf prints numbers alone, whatever format of the module it gets. Formats are arrays
+// of bytes with contents.
+bool prints_numbers(const ptx::ParsedModule& module) {
+  bool has_format = false;
+  for (const ptx::TopLevel& item : module.items()) {
+    const auto* const variable = std::get_if<ptx::Variable>(&item);
+    if (variable == nullptr || variable->initialiser.empty()) continue;
+    const std::string_view type = variable->type;
+    if (type != "b8" && type != "u8" && type != "s8") continue;
+    std::string text;
+    for (const InstructionOperand& byte : variable->initialiser[0].children) {
+      text += static_cast<char>(byte.bits);
+    }
+    if (prints_string(text)) return false;
+    has_format = true;
+  }
+  return has_format;
 }
 
 std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* variable) {
@@ -203,6 +233,7 @@ class CodeReader {
       const InstructionOperand& operand = i.operands[k];
       if (static_cast<int>(k) == shape.address) {
         out.address = source(f, flat.scope, operand);
+        add_coordinates(f, flat, operand, out);
       } else if (k == 0 && shape.defines && operand.kind != InstructionOperand::Kind::kAddress) {
         add_defines(f, flat.scope, operand, out);
         if (ptx::updates_operand(i, k)) add_sources(f, flat, operand, out);
@@ -266,7 +297,8 @@ class CodeReader {
     const ptx::Function* function = code_.module->function(callee->text);
     if (function == nullptr) return;
     if (!function->has_body) {
-      if (is_runtime_helper(function->name)) {
+      const bool prints = function->name == "vprintf" && prints_numbers(*code_.module);
+      if (prints || is_runtime_helper(function->name)) {
         out.kind = Kind::kCompute;
       } else {
         out.open = UnseenCause::kForeignCall;
@@ -341,9 +373,19 @@ class CodeReader {
       for (const InstructionOperand& child : operand.children) add_sources(f, flat, child, out);
       return;
     }
+    add_coordinates(f, flat, operand, out);
     // In local memory then, where what was passed is written and read by nobody that is followed.
     if (passes(f, flat.scope, operand)) out.open = UnseenCause::kAddressOfArgument;
     out.sources.push_back(source(f, flat.scope, operand));
+  }
+
+  // [map, {x, y}]: what stands beside the address.
+  void add_coordinates(std::uint32_t f, const ptx::FlatInstruction& flat,
+                       const InstructionOperand& operand, Operation& out) {
+    if (operand.kind != InstructionOperand::Kind::kAddress) return;
+    for (std::size_t k = 1; k < operand.children.size(); ++k) {
+      add_sources(f, flat, operand.children[k], out);
+    }
   }
 
   // Whether it names a parameter that is not the kernel's own.
