@@ -12,7 +12,7 @@ namespace baton::play {
 Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most);
 
 // The refusal of a tape with conditions. `what` cannot wait for the values that they test:
-// "enqueue() of the stream executor".
+// "an enqueue of the stream executor".
 Error cannot_test_conditions(std::string_view what);
 
 }  // namespace baton::play

@@ -375,7 +375,7 @@ TEST_F(EnqueuedConditions, AStreamTakesNone) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
     EXPECT_EQ(failure.message(),
-              "the program has if or while steps, and enqueue() of the stream executor cannot "
+              "the program has if or while steps, and an enqueue of the stream executor cannot "
               "wait for the values that they test; launch it with the graph executor, outside of "
               "a capture");
   }

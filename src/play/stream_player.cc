@@ -97,7 +97,7 @@ class StreamPlayer : public Player {
   }
 
   void enqueue(const PlayTarget& target) override {
-    send_all(target, "enqueue() of the stream executor");
+    send_all(target, "an enqueue of the stream executor");
   }
   // It keeps nothing of a tape.
   void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
