@@ -1,0 +1,7 @@
+# Run by CPack before it makes the Debian package: the files that Debian wants of each package, in
+# its forms. Man pages and the changelog are compressed; the licence is Debian's own copy.
+set(documents "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/doc/baton")
+file(COPY "${CPACK_BATON_CONTROL}/copyright" "${CPACK_BATON_CONTROL}/changelog" DESTINATION "${documents}")
+file(REMOVE "${documents}/LICENSE")
+file(GLOB pages "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/man/man1/*.1")
+execute_process(COMMAND gzip -9n ${pages} "${documents}/changelog" COMMAND_ERROR_IS_FATAL ANY)
