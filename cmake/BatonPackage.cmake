@@ -39,13 +39,17 @@ Copyright: 2026 ${CPACK_PACKAGE_CONTACT}
 License: Apache-2.0
  The licence is in /usr/share/common-licenses/Apache-2.0.
 ")
-# The changes themselves are in CHANGELOG.md, beside it.
+# The changes themselves are in CHANGELOG.md, beside it. An entry has an address, if only an empty one.
+set(contact "${CPACK_PACKAGE_CONTACT}")
+if(NOT contact MATCHES "<.*>")
+  string(APPEND contact " <>")
+endif()
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE "${control}/changelog" "\
 baton (${PROJECT_VERSION}) unstable; urgency=medium
 
   * Built from the sources; CHANGELOG.md lists the changes.
 
- -- ${CPACK_PACKAGE_CONTACT}  ${now}
+ -- ${contact}  ${now}
 ")
 include(CPack)
