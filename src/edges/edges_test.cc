@@ -389,8 +389,8 @@ TEST_F(EdgeVerdicts, DecisionsSayWhatDecided) {
     return prepare({"late"}, text, autos).check().edges.at(0).decision_reason;
   };
   EXPECT_EQ(because("auto", PdlMode::kAuto), "it is proven");
-  EXPECT_EQ(because("auto", PdlMode::kOff), "--pdl off");
-  EXPECT_EQ(because("auto", PdlMode::kOn), "--pdl on");
+  EXPECT_EQ(because("auto", PdlMode::kOff), "the option pdl says off");
+  EXPECT_EQ(because("auto", PdlMode::kOn), "the option pdl says on");
   EXPECT_EQ(because("on", PdlMode::kOff), "the program says on");
   EXPECT_EQ(because("off", PdlMode::kOn), "the program says off");
   EXPECT_EQ(because("force", PdlMode::kAuto), "the program says force");

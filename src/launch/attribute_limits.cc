@@ -78,9 +78,9 @@ Error missing_wait(const KernelFacts& facts) {
   const auto cause = missing_wait_cause(facts);
   return error(
       ErrorCode::kInvalidInput,
-      "kernel {} is launched with pdl() and never waits for the launch before it "
-      "(griddepcontrol.wait){}{}; leave pdl() out, or set force_pdl if it needs nothing of "
-      "that launch",
+      "kernel {} is launched with pdl and never waits for the launch before it "
+      "(griddepcontrol.wait){}{}; leave pdl out, or force it if the kernel needs nothing of that "
+      "launch",
       facts.name, cause ? ": " : "", cause.value_or(""));
 }
 

@@ -107,9 +107,8 @@ TEST_P(EnqueueTest, NeedsABoundProgram) {
   const Stream stream(device);
   const Error failure = failure_of([&] { executable.enqueue(stream); });
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-  EXPECT_THAT(failure.message(), HasSubstr("enqueue() needs a bound program"));
-  EXPECT_THAT(failure_of([&] { executable.set("A", 2); }).message(),
-              HasSubstr("call bind() first"));
+  EXPECT_THAT(failure.message(), HasSubstr("enqueue needs a bound program"));
+  EXPECT_THAT(failure_of([&] { executable.set("A", 2); }).message(), HasSubstr("bind it first"));
   EXPECT_THAT(failure_of([&] { executable.memory("x"); }).message(),
               HasSubstr("the memory of x is known once the program is bound"));
 }
@@ -153,7 +152,7 @@ TEST_P(EnqueueTest, SymbolsHoldForLaterCalls) {
   executable.enqueue(stream);
   EXPECT_THAT(read(executable, "x", stream), Each(111));
   EXPECT_EQ(executable.symbols()[0].value, 100);
-  EXPECT_EQ(executable.symbols()[0].source, "set()");
+  EXPECT_EQ(executable.symbols()[0].source, "the call");
   const Error failure = failure_of([&] { executable.set("B", 1); });
   EXPECT_EQ(failure.code(), ErrorCode::kNotFound);
   EXPECT_THAT(failure.message(), HasSubstr("has no symbol \"B\""));
@@ -301,7 +300,7 @@ TEST_P(EnqueueTest, ACaptureGetsTheStepsAsNodes) {
   };
   begin();
   const Error early = failure_of([&] { executable.enqueue(stream); });
-  EXPECT_THAT(early.message(), HasSubstr("call initialise() before the capture begins"));
+  EXPECT_THAT(early.message(), HasSubstr("initialise the program before the capture begins"));
   driver.cuGraphDestroy(end());
 
   executable.initialise(stream);
