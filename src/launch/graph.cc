@@ -243,7 +243,7 @@ GraphConditional Graph::add_conditional(GraphCondition condition, int type,
     if (!launch::is_refused_argument(failure)) throw;
     throw launch::refused(failure,
                           "the graph has no unused condition {:#x}; each conditional node takes "
-                          "one of its own, made by make_condition() of its graph",
+                          "one of its own, made for its graph",
                           condition);
   }
   const CUgraph body = params.conditional.phGraph_out[0];

@@ -93,7 +93,7 @@ void require_wait(const LaunchPlan& launch, Span<const GraphEdge> after) {
   const auto cause = missing_wait_cause(facts);
   throw error(ErrorCode::kInvalidInput,
               "kernel {} has a programmatic edge and never waits for the launch before it "
-              "(griddepcontrol.wait){}{}; make the edge full, or set force_pdl if the kernel needs "
+              "(griddepcontrol.wait){}{}; make the edge full, or force pdl if the kernel needs "
               "nothing of that launch",
               facts.name, cause ? ": " : "", cause.value_or(""));
 }

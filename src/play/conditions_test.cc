@@ -439,7 +439,7 @@ TEST_F(EnqueuedConditions, ACaptureNeedsThemPrepared) {
     FAIL() << "was not refused";
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_THAT(failure.message(), HasSubstr("call prepare() before the capture begins"));
+    EXPECT_THAT(failure.message(), HasSubstr("prepare the program before the capture begins"));
   }
 }
 

@@ -113,7 +113,7 @@ class GraphPlayer : public Player {
     if (!tests_ || binding_ != target.binding) {
       throw error(ErrorCode::kInvalidInput,
                   "the program has if or while steps, and a capture cannot allocate what tests "
-                  "them; call prepare() before the capture begins");
+                  "them; prepare the program before the capture begins");
     }
     const CapturedStream captured(target.stream);
     TapeGraph graph(captured.graph(), captured.after());
