@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from baton import ON_GPU, Case, main
+from baton import ON_GPU, Case, buffer, kernel, launch, main, program
 
 # h = x - 10 l, y = 1 / (1 + sqrt(h + 11)): the third iteration takes the root of a negative number.
 PROGRAM = """
