@@ -8,11 +8,11 @@
 namespace baton::launch {
 namespace {
 
-struct NodeKind {
+struct NamedNodeKind {
   CUgraphNodeType type;
   const char* name;
 };
-constexpr NodeKind kKinds[] = {
+constexpr NamedNodeKind kKinds[] = {
     {CU_GRAPH_NODE_TYPE_KERNEL, "a launch"},
     {CU_GRAPH_NODE_TYPE_MEMCPY, "a copy"},
     {CU_GRAPH_NODE_TYPE_MEMSET, "a fill"},
@@ -47,7 +47,7 @@ std::optional<std::string> other_than_launch(const driver::Driver& driver, CUgra
     return std::nullopt;
   }
   const auto* const found =
-      std::ranges::find(kKinds, type, [](const NodeKind& kind) { return kind.type; });
+      std::ranges::find(kKinds, type, [](const NamedNodeKind& kind) { return kind.type; });
   return found == std::end(kKinds) ? "a node of another kind" : found->name;
 }
 

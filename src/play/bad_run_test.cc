@@ -112,7 +112,7 @@ TEST_F(BadRunTest, Geometry) {
                  ErrorCode::kInvalidInput, "grid.x is Z - 1 = -1, it must be at least 0 (Z = 0)",
                  19);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8, \"Z\"]"),
-                 ErrorCode::kInvalidInput, "block.x is Z = 0, it must be at least 1", 20);
+                 ErrorCode::kInvalidInput, "block.y is Z = 0, it must be at least 1 (Z = 0)", 20);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8]\ncluster = [\"Z\"]"),
                  ErrorCode::kInvalidInput, "cluster.x is 0, it takes an integer from 1", 21);
   expect_refused(launch_of("saxpy", args, "grid = [3]\nblock = [8]\ncluster = [2]"),

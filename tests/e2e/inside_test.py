@@ -150,7 +150,8 @@ args = ["y"]
 
     def test_errors_of_one_schedule_do_not_end_the_others(self):
         self.write("turn.cu", """extern "C" __global__ void turn(int* n, int* y) {
-  __shared__ int first, s;
+  __shared__ int first;
+  __shared__ volatile int s;
   if (threadIdx.x == 0) first = atomicAdd(n, 1);
   __syncthreads();
   if (blockIdx.x == 0 && first != 0) s = threadIdx.x;
