@@ -971,7 +971,8 @@ BATON_C_API baton_error* baton_program_bind(baton_program* program);
 // Enqueues the steps on a stream of the program's device and returns. Does not wait or download.
 // The first call after a bind gives the buffers their first contents; after that they keep what
 // they have. While a graph is captured from the stream, the steps become nodes of the caller's
-// graph.
+// graph. A program with if or while steps is launched as a graph by both executors. Before a capture
+// of such a program, prepare it.
 BATON_C_API baton_error* baton_program_enqueue(baton_program* program, const baton_stream* stream);
 // Does what `enqueue` does once for a binding: makes or updates the graph.
 BATON_C_API baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream);

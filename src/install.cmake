@@ -104,3 +104,19 @@ if(BATON_BUILD_TESTS)
   endif()
   baton_install(baton_other other EXCLUDE_FROM_ALL)
 endif()
+
+# The guides. A wheel has no place for them, and a project that embeds Baton has pages of its own.
+if(PROJECT_IS_TOP_LEVEL AND NOT BATON_WHEEL)
+  set(guides "${PROJECT_BINARY_DIR}/guides")
+  file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md")
+  add_custom_command(OUTPUT "${guides}.stamp"
+    COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_DIR}" -D "OUT=${guides}"
+      -P "${PROJECT_SOURCE_DIR}/cmake/BatonGuides.cmake"
+    DEPENDS ${pages} "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+      "${PROJECT_SOURCE_DIR}/cmake/BatonGuides.cmake"
+    COMMENT "Guides"
+    VERBATIM)
+  add_custom_target(baton_guides ALL DEPENDS "${guides}.stamp")
+  install(DIRECTORY "${guides}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+endif()

@@ -50,6 +50,13 @@ PHRASES = [
            "It does not take the option."),
 ]
 
+# What belongs to one interface alone: an option of the command line outside of a whole call, a member of a C++ class,
+# a function of C++ by its bare name.
+OWN_NAMES = re.compile(r"(?<![\w-])--[a-z][a-z-]*|\b[A-Z]\w+::\w+|\bpdl\(\)|\b(?:bind|set|reset|initialise|enqueue)\(\)")
+WHOLE_CALL = re.compile(r"\b(?:baton [a-z]+|openssl [a-z]+) [^;\"]*")
+# Rooms whose messages the command line alone shows.
+ONE_INTERFACE = {"cli", "tools", "shim"}
+
 # Bounds of a page: the share of sentences above 25 and 28 words, and the longest sentence. A page
 # with few sentences may have one long one.
 LONG, MOST_LONG = 25, 0.06
@@ -162,6 +169,15 @@ def phrases_in(texts):
                 yield line, f'"{match[0].strip()}" in "{text[:90]}"; plain: "{phrase.plain}"'
 
 
+def own_names_in(texts):
+    """(line, what was found) of every name that users of another interface do not know."""
+    for line, text in texts:
+        match = OWN_NAMES.search(WHOLE_CALL.sub("", text))
+        if match:
+            yield line, f'"{match[0]}" in "{text[:90]}" is a name of one interface; C, C++, Python and the ' \
+                        "command line show the message"
+
+
 def sentence_lengths(text):
     """The words of each sentence of a page's prose."""
     for _, block in blocks(text):
@@ -224,6 +240,11 @@ class Words(unittest.TestCase):
         self.check([f"{p.relative_to(ROOT)}:{line}: {what}" for p in message_sources()
                     for line, what in phrases_in(message_texts(read(p)))])
 
+    def test_messages_of_the_library_serve_every_interface(self):
+        self.check([f"{p.relative_to(ROOT)}:{line}: {what}" for p in message_sources()
+                    if p.relative_to(ROOT / "src").parts[0] not in ONE_INTERFACE
+                    for line, what in own_names_in(message_texts(read(p)))])
+
     def test_sentences_of_pages_are_short(self):
         every, found = [], []
         for page in pages():
@@ -255,6 +276,13 @@ class TheTestItself(unittest.TestCase):
                   'throw error("the file is "\n            "no image");\nauto s = R"(is no)"; char c = \'"\';\n')
         self.assertEqual([line for line, _ in phrases_in(comment_texts(source))], [1])
         self.assertEqual([line for line, _ in phrases_in(message_texts(source))], [4])
+
+    def test_a_name_of_one_interface_is_found(self):
+        for text in ("give it an --input, or an init", "call Kernel::set_attribute again", "launched with pdl() here"):
+            self.assertEqual(len(list(own_names_in([(1, text)]))), 1, text)
+        for text in ("give it an input, or an init", "sign it: baton sign {} --key KEY.pem", "-1 is too small",
+                     "the option pdl says off"):
+            self.assertEqual(list(own_names_in([(1, text)])), [], text)
 
     def test_long_sentences_are_counted(self):
         short = "One two three. " * 30

@@ -85,7 +85,7 @@ struct SymbolValue {
 struct BoundSymbol {
   std::string name;
   std::int64_t value = 0;
-  std::string source;  // "--set", "the shape of input x", "the program", "set()"
+  std::string source;  // "the call", "the shape of the input x", "the program", "the world"
 };
 
 }  // namespace baton

@@ -112,8 +112,8 @@ class BATON_API Bundle {
 
   // Optional tables and sections of later versions, which this version skips.
   const std::vector<std::string>& skipped() const;
-  // How the directory of the zip around the parts differs from the index. Baton never uses that
-  // directory; other tools do. One sentence for each difference.
+  // How the zip around the parts differs from what the index says: its directory, headers and
+  // padding. Baton never uses those; other tools do. One sentence for each difference.
   std::vector<std::string> directory_differences() const;
 
   const std::shared_ptr<const bundle::BundleContent>& content() const { return content_; }

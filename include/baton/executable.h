@@ -186,8 +186,10 @@ class BATON_API Executable {
   // so beforehand). While a graph is captured from the stream, both executors add the steps as
   // nodes of the caller's graph, with their programmatic edges.
   //
-  // A program with if or while steps takes the graph executor, and no capture: the stream executor
-  // would have to wait for the values that they test. It throws kInvalidInput.
+  // A program with if or while steps is launched as a graph by both executors, because the device
+  // tests the values. A capture of such a program needs `prepare` before it begins, and throws
+  // kInvalidInput without. The caller's graph then uses memory of the executable, and has conditional
+  // nodes: one instance at a time.
   //
   // Throws kInvalidInput if the program is not bound, and the errors of launches. A fault of a
   // kernel, and findings of the simulated GPU, come from a later call that waits.

@@ -48,6 +48,9 @@ class BATON_API Graph {
   // events of the stream. Nothing of that is executed. The calling thread must not make calls that
   // a capture forbids, such as synchronous copies. Rethrows what `work` throws.
   static Graph capture(const Stream& stream, const std::function<void()>& work);
+  // A graph that others own, such as one that a stream is captured into. It must outlive the object,
+  // which does not destroy it.
+  static Graph adopt(const Device& device, NativeGraph graph);
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
   ~Graph();
@@ -58,7 +61,8 @@ class BATON_API Graph {
   // Adds a node after the nodes of `after`; without any it starts with the graph.
   //
   // The launch with the plan's current arguments. Throws kUnsupported for an attribute that nodes
-  // do not keep. pdl() and the stream of the plan have no effect: edges decide.
+  // do not keep, and kInvalidInput for a programmatic edge to a kernel that never waits, unless the
+  // plan has force_pdl. pdl() and the stream of the plan have no effect: edges decide.
   NativeGraphNode add(const LaunchPlan& launch, Span<const GraphEdge> after = {});
   // The same with these arguments: one address for each parameter.
   NativeGraphNode add(const LaunchPlan& launch, void* const* arguments,

@@ -154,7 +154,7 @@ def _located(error: Error, file: str, line: int) -> Error:
 
 def _text(finding: Finding) -> str:
     where = f"{finding.where}: " if finding.where else ""
-    kernel = f"kernel {finding.kernel}, " if finding.kernel else ""
+    kernel = f"kernel {finding.readable}, " if finding.kernel else ""
     return (f"{where}{kernel}block {finding.block}, thread {finding.thread}: "
             f"{finding.kind}: {finding.message}")
 
@@ -163,7 +163,7 @@ def of_findings(findings: list[Finding]) -> FindingError:
     """The exception for findings of which at least one is an error."""
     first = next(finding for finding in findings if finding.is_error)
     others = [_text(finding) for finding in findings if finding is not first]
-    kernel = f"kernel {first.kernel}, " if first.kernel else ""
+    kernel = f"kernel {first.readable}, " if first.kernel else ""
     count = f" ({first.count} times)" if first.count > 1 else ""
     message = f"{kernel}block {first.block}, thread {first.thread}: {first.message}{count}"
     return FindingError(message, where=first.where, notes=others, findings=findings)

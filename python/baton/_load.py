@@ -44,7 +44,7 @@ def compile(path: Path | None = None, *, text: str | None = None,
 def load(image: Path | bytes, device: Device | str | None = None,
          name: str | None = None, *, keys: Sequence[Path] | None = None,
          verify: str = "index") -> Module | Bundle:
-    """Loads PTX, a cubin or a fatbin, from a file or from bytes; or opens a bundle.
+    """Loads PTX, a cubin or a fatbin, or opens a bundle; from a file or from bytes.
 
     The contents decide the kind, not the file's name. `name` is the name of bytes in messages. A
     bundle's kernels are found as those of a module: `load("x.baton")["saxpy"]`. `keys` and
@@ -52,7 +52,10 @@ def load(image: Path | bytes, device: Device | str | None = None,
 
     Raises NotFoundError for a missing file, and Error for what is no image, or none for the device.
     """
-    if not isinstance(image, bytes):
+    if isinstance(image, bytes):
+        if _core.holds_bundle(image):
+            return Bundle(image, device=device, keys=keys, verify=verify, name=name)
+    else:
         path = os.fspath(image)
         if Bundle.is_bundle(path):
             return Bundle(path, device=device, keys=keys, verify=verify)

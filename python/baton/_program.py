@@ -51,6 +51,14 @@ class Program:
         program._loaded = {}
         return program
 
+    @classmethod
+    def _from_bundle(cls, contents: bytes, name: str, keys: Sequence[Path] | None,
+                     verify: str) -> Program:
+        program = cls.__new__(cls)
+        program._program = _core.Program.from_bundle(contents, name, keys=keys, verify=verify)
+        program._loaded = {}
+        return program
+
     @property
     def name(self) -> str:
         return self._program.name
@@ -453,11 +461,17 @@ class BoundProgram:
 class Bundle:
     """One file that holds a program and its kernels. Loading it needs no compiler.
 
-    keys, verify: as for baton.Program.
+    `path` may also be the file's contents, as bytes. keys, verify: as for baton.Program.
     """
 
-    def __init__(self, path: Path, device: Device | str | None = None, *,
-                 keys: Sequence[Path] | None = None, verify: str = "index"):
+    def __init__(self, path: Path | bytes, device: Device | str | None = None, *,
+                 keys: Sequence[Path] | None = None, verify: str = "index",
+                 name: str | None = None):
+        if isinstance(path, bytes):
+            self.path = "<bytes>" if name is None else name
+            self.program = Program._from_bundle(path, self.path, keys, verify)
+            self._device = device
+            return
         self.program = Program(path, keys=keys, verify=verify)
         self.path = os.fspath(path)
         self._device = device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path as _Path
@@ -28,6 +29,15 @@ def command() -> str:
     return found
 
 
+# What the calls below name the options that they pass on.
+_ARGUMENTS = {"--budget": "budget", "--device": "device", "--set": "symbols:", "-o": "output"}
+
+
+def _in_python(message: str) -> str:
+    """A message of the command line, with the names of this module's arguments."""
+    return re.sub(r"(?<!\S)(--budget|--device|--set|-o)(?![\w-])", lambda option: _ARGUMENTS[option[1]], message)
+
+
 def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str, Any]:
     result = subprocess.run([command(), *arguments, "--json"], capture_output=True, text=True,
                             env=_files.environment(), check=False)
@@ -37,7 +47,7 @@ def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str,
         raise Error(result.stderr.strip() or f"baton ended with status {result.returncode}") from None
     if result.returncode not in statuses:
         error = report.get("error") or {}
-        raise Error(error.get("what", result.stderr.strip()), code=error.get("code", "internal"),
+        raise Error(_in_python(error.get("what", result.stderr.strip())), code=error.get("code", "internal"),
                     where=error.get("where") or "")
     return report
 

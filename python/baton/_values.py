@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _core
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -23,10 +25,15 @@ class Finding:
     is_error: bool = True  # else a warning
     launch: str = ""  # in a program's run: "launch 14 (topk), at decode.toml:40:1"
 
+    @property
+    def readable(self) -> str:
+        """The kernel as its source names it, without parameters: "rmsnorm<float>"."""
+        return _core.readable_names(self.kernel)
+
     def _repr_html_(self) -> str:
         from ._tables import html_table
         return html_table(("what", "where", "kernel", "block", "thread", "times", "message"),
-                          [(self.kind, self.where, self.kernel, str(self.block), str(self.thread),
+                          [(self.kind, self.where, self.readable, str(self.block), str(self.thread),
                             str(self.count), self.message)])
 
 

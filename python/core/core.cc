@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "baton/schedule.h"
 #include "baton/tvm_library.h"
+#include "bundle/index.h"
 #include "compile/nvrtc/search_places.h"
 #include "core/array.h"
 #include "core/device.h"
@@ -20,6 +21,7 @@
 #include "core/stream.h"
 #include "core/tensor_map.h"
 #include "core/values.h"
+#include "image/readable_names.h"
 
 namespace baton::python {
 namespace {
@@ -78,6 +80,16 @@ PyObject* open_device(PyObject*, PyObject* name) {
 
 PyObject* is_bundle(PyObject*, PyObject* path) {
   return guarded([&] { return to_python(Bundle::is_bundle(path_argument(path))); });
+}
+
+// holds_bundle(bytes): the same of bytes in memory.
+PyObject* holds_bundle(PyObject*, PyObject* bytes) {
+  return guarded([&] { return to_python(bundle::is_bundle(bytes_argument(bytes))); });
+}
+
+// readable_names(text): the text with mangled names as the source writes them.
+PyObject* readable_names(PyObject*, PyObject* text) {
+  return guarded([&] { return to_python(image::with_readable_names(text_of(text))); });
 }
 
 // sign_bundle(bundle, key, output): paths. Returns the key's id.
@@ -159,6 +171,8 @@ PyMethodDef functions[] = {
     {"devices", devices, METH_NOARGS, nullptr},
     {"open_device", open_device, METH_O, nullptr},
     {"is_bundle", is_bundle, METH_O, nullptr},
+    {"holds_bundle", holds_bundle, METH_O, nullptr},
+    {"readable_names", readable_names, METH_O, nullptr},
     {"sign_bundle", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(sign_bundle_file)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"write_tvm_library",

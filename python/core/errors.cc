@@ -5,14 +5,15 @@
 #include <string>
 
 #include "core/values.h"
+#include "image/readable_names.h"
 
 namespace baton::python {
 namespace {
 
 // The exception for an error. baton/_errors.py has the classes, and gives the exception a traceback
 // frame at the place in the user's file.
-Ref exception_of(const Error& failure, Subject subject,
-                 const std::vector<FindingReport>& findings) {
+Ref exception_of(const Error& raw, Subject subject, const std::vector<FindingReport>& findings) {
+  const Error failure = image::with_readable_names(raw);
   Ref notes = Ref::checked(PyList_New(0));
   for (const std::string& note : failure.notes()) {
     check(PyList_Append(notes.get(), to_python(note).get()));

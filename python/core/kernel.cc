@@ -79,6 +79,18 @@ PyObject* kernel_item(PyObject* self, PyObject* key) {
       Subject::kArguments);
 }
 
+// A kernel is callable so that this mistake has an answer.
+PyObject* kernel_call(PyObject* self, PyObject*, PyObject*) {
+  return guarded(
+      [&]() -> Ref {
+        throw error(ErrorCode::kInvalidInput,
+                    "kernel {} is called without its grid and block; write k[grid, block](...), "
+                    "or k.launch(..., grid=g, block=b)",
+                    printable(value_of<KernelValue>(self).kernel.facts().demangled));
+      },
+      Subject::kArguments);
+}
+
 // The keywords of a call of `launch` or `plan`.
 LaunchKeywords keywords_of(const Kernel& kernel, PyObject* const* args, Py_ssize_t nargs,
                            PyObject* names) {
@@ -250,6 +262,7 @@ void add_kernel_types(PyObject* module) {
   static PyType_Slot kernel_slots[] = {
       slot(Py_tp_dealloc, destroy_object<KernelValue>),
       slot(Py_tp_repr, kernel_repr),
+      slot(Py_tp_call, kernel_call),
       slot(Py_mp_subscript, kernel_item),
       {Py_tp_methods, kernel_methods},
       {Py_tp_getset, kernel_properties},

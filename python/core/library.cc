@@ -199,9 +199,7 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     const FoundMetadata found = [&] {
       if (!PyBytes_Check(given[0])) return read_metadata(path_argument(given[0]));
       const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
-      return read_metadata(std::string_view(PyBytes_AsString(given[0]),
-                                            static_cast<std::size_t>(PyBytes_Size(given[0]))),
-                           name);
+      return read_metadata(bytes_argument(given[0]), name);
     }();
     Ref functions = Ref::checked(PyDict_New());
     for (const ModuleMetadata& metadata : found.modules) {

@@ -186,10 +186,7 @@ PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
     const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
     const auto read = [&](PyObject* image) {
       if (!PyBytes_Check(image)) return Image::from_file(path_argument(image));
-      char* bytes = nullptr;
-      Py_ssize_t size = 0;
-      check(PyBytes_AsStringAndSize(image, &bytes, &size));
-      return Image::from_bytes({bytes, static_cast<std::size_t>(size)}, name);
+      return Image::from_bytes(bytes_argument(image), name);
     };
     std::vector<Image> images = {read(given[0])};
     if (given.set(3) != nullptr) images.push_back(read(given[3]));
@@ -218,6 +215,13 @@ std::string path_argument(PyObject* object) {
   }
   const Ref bytes = Ref::checked(PyUnicode_EncodeFSDefault(path.get()));
   return {PyBytes_AsString(bytes.get()), static_cast<std::size_t>(PyBytes_Size(bytes.get()))};
+}
+
+std::string_view bytes_argument(PyObject* object) {
+  char* bytes = nullptr;
+  Py_ssize_t size = 0;
+  check(PyBytes_AsStringAndSize(object, &bytes, &size));
+  return {bytes, static_cast<std::size_t>(size)};
 }
 
 std::vector<std::string> texts_argument(PyObject* object, const char* what) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/bundle.h"
@@ -31,5 +32,7 @@ void add_module_type(PyObject* module);
 std::vector<std::string> texts_argument(PyObject* object, const char* what);
 // The path that a str or path-like object names.
 std::string path_argument(PyObject* object);
+// The bytes of a bytes object, which live as long as it does.
+std::string_view bytes_argument(PyObject* object);
 
 }  // namespace baton::python

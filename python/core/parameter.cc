@@ -1,5 +1,6 @@
 #include "core/parameter.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -36,9 +37,32 @@ bool accepts_element(const Parameter& parameter, const baton_tensor& tensor) {
          given.bits == 8 * size_of(*parameter.dtype) && given.lanes == 1;
 }
 
+// What gives integers the type whose bits they are; empty where that is not the matter.
+std::string view_hint(const Parameter& parameter, const baton_tensor& tensor) {
+  struct Raw {
+    DType dtype;
+    const char *numpy, *torch;
+  };
+  static constexpr Raw kRaw[] = {{DType::kBF16, "V2", "bfloat16"},
+                                 {DType::kF8E4M3, "V1", "float8_e4m3fn"},
+                                 {DType::kF8E5M2, "V1", "float8_e5m2"}};
+  baton_dtype given{};
+  std::memcpy(&given, &tensor.dtype, sizeof(given));
+  constexpr std::uint8_t kDlInt = 0, kDlUnsigned = 1;
+  if ((given.code != kDlInt && given.code != kDlUnsigned) || given.lanes != 1) return {};
+  for (const Raw& raw : kRaw) {
+    if (parameter.dtype != raw.dtype || given.bits != 8 * size_of(raw.dtype)) continue;
+    return fmt::format(
+        "; if these are the bits of {}, pass x.view(\"{}\") of a NumPy array, or "
+        "x.view(torch.{}) of a tensor",
+        to_string(raw.dtype), raw.numpy, raw.torch);
+  }
+  return {};
+}
+
 void require_element(const Parameter& parameter, const TensorView& view) {
   if (accepts_element(parameter, view.tensor)) return;
-  refuse("is {}", describe(view));
+  refuse("is {}{}", describe(view), view_hint(parameter, view.tensor));
 }
 
 void require_aligned(const baton_tensor& tensor, std::uint64_t address) {
@@ -335,8 +359,12 @@ Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size
                      const Error& failure) {
   const std::string type =
       parameter.type.empty() ? fmt::format("{} bytes", parameter.size) : printable(parameter.type);
-  return error(failure.code(), "kernel {}: argument {} {}; the parameter is {}",
-               printable(kernel.facts().demangled), index, failure.message(), type);
+  // Advice comes last.
+  const std::string& what = failure.message();
+  const std::size_t end = std::min(what.find("; "), what.size());
+  return error(failure.code(), "kernel {}: argument {} {}; the parameter is {}{}",
+               printable(kernel.facts().demangled), index, what.substr(0, end), type,
+               what.substr(end));
 }
 
 void add_pointer_type(PyObject* module) {

@@ -89,6 +89,20 @@ PyObject* program_from_file(PyObject*, PyObject* const* args, Py_ssize_t nargs, 
   });
 }
 
+// from_bundle(bytes, name, keys, verify): a bundle in memory.
+PyObject* program_from_bundle(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 4> kNames = {"bytes", "name", "keys", "verify"};
+    const Given given("from_bundle", kNames, 2, 2, args, nargs, names);
+    const BundleChecks checks = checks_argument(given.set(2), given.set(3));
+    ProgramValue value;
+    value.bundle = Bundle::from_bytes(std::string(bytes_argument(given[0])),
+                                      std::string(text_of(given[1])), checks);
+    value.bundle->program();
+    return make_object(std::move(value));
+  });
+}
+
 PyObject* program_from_text(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
     static constexpr std::array<const char*, 3> kNames = {"text", "name", "directory"};
@@ -232,6 +246,8 @@ PyObject* of_program(PyObject* self, void*) {
 
 PyMethodDef program_methods[] = {
     {"from_file", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_file)),
+     METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
+    {"from_bundle", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_bundle)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"from_text", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_text)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},

@@ -208,6 +208,9 @@ PyObject* executable_compare_schedules(PyObject* self, PyObject* const* args, Py
     const auto failure =
         without_gil(watch, [&] { runs = compare_schedules(executable, schedules, options); });
     if (failure) throw Error(*failure);
+    for (const ScheduleRun& run : runs) {
+      if (run.failure) throw_findings(run.findings);
+    }
     return tuple_of(runs, [](const ScheduleRun& run) {
       return call_python("_values", "ScheduleRun", to_python(to_string(run.schedule)),
                          difference_of(run.difference), findings_of(run.findings));

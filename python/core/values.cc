@@ -204,7 +204,8 @@ DType dtype_argument(PyObject* object) {
               suggestion(given, dtype_names()));
 }
 
-std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most) {
+std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most,
+                                int least) {
   if (PyLong_CheckExact(object)) {
     int beyond = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &beyond);
@@ -221,16 +222,22 @@ std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::ui
   const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (overflow != 0 || value < 0 || static_cast<std::uint64_t>(value) > most) {
     const Ref text = Ref::checked(PyObject_Str(number.get()));
-    throw error(ErrorCode::kLimit, "{} is {}, it takes 0 to {}", what, text_of(text.get()), most);
+    throw error(ErrorCode::kLimit, "{} is {}, it takes {} to {}", what, text_of(text.get()), least,
+                most);
   }
   return static_cast<std::uint64_t>(value);
 }
 
 Dim3 extents_argument(PyObject* object, std::string_view what) {
-  const auto extent = [&](PyObject* given) {
-    return static_cast<std::uint32_t>(unsigned_argument(given, what, UINT32_MAX));
+  // A name with the axis costs an allocation, so only an error has it.
+  const auto extent = [&](PyObject* given, Py_ssize_t axis) {
+    try {
+      return static_cast<std::uint32_t>(unsigned_argument(given, "", UINT32_MAX, 1));
+    } catch (const Error& failure) {
+      throw error(failure.code(), "{} along {}{}", what, "xyz"[axis], failure.message());
+    }
   };
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return Dim3(extent(object));
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return Dim3(extent(object, 0));
   const Py_ssize_t size = PySequence_Size(object);
   if (size < 1 || size > 3) {
     throw error(ErrorCode::kInvalidInput, "{} has {} extents, it takes 1 to 3", what, size);
@@ -238,7 +245,7 @@ Dim3 extents_argument(PyObject* object, std::string_view what) {
   std::uint32_t extents[3] = {1, 1, 1};
   for (Py_ssize_t i = 0; i < size; ++i) {
     const Ref item = Ref::checked(PySequence_GetItem(object, i));
-    extents[i] = extent(item.get());
+    extents[i] = extent(item.get(), i);
   }
   return Dim3(extents[0], extents[1], extents[2]);
 }

@@ -66,8 +66,10 @@ DType dtype_argument(PyObject* object);
 
 // An int or a tuple of one to three ints. `what` is its name in messages.
 Dim3 extents_argument(PyObject* object, std::string_view what);
-// An int from 0 to `most`.
-std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most);
+// An int from 0 to `most`. Messages say that it takes those from `least` on; whoever uses the value
+// refuses smaller ones.
+std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most,
+                                int least = 0);
 // A tuple or list of ints from 0 on, or one int.
 std::vector<std::int64_t> shape_argument(PyObject* object);
 // Seconds from 0 on; nothing for None.

@@ -76,6 +76,40 @@ def test_extents(add, key):
         add[key](np.zeros(1, np.int32), 1)
 
 
+@pytest.mark.parametrize("key, message", [
+    ((-1, 1), "the grid along x is -1, it takes 1 to 4294967295"),
+    ((1, (1, -2)), "the block along y is -2, it takes 1 to 4294967295"),
+    ((1, "1"), "the block along x is a str, it takes an int"),
+])
+def test_extents_are_named(add, key, message):
+    with pytest.raises(baton_package.Error, match=message):
+        add[key](np.zeros(1, np.int32), 1)
+
+
+def test_a_call_without_grid_and_block(add):
+    with pytest.raises(TypeError, match=r"kernel add .*write k\[grid, block\]\(\.\.\.\)") as caught:
+        add(np.zeros(1, np.int32), 1)
+    assert isinstance(caught.value, baton_package.ArgumentError)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: baton_package.tune("no.toml", budget=-1), "^budget takes a number of seconds of at least 0"),
+    (lambda: baton_package.tune("no.toml", symbols={"N": "many"}), "^symbols: N takes a 64-bit integer"),
+    (lambda: baton_package.bench("no.toml", device="smi"), "no.toml"),
+])
+def test_messages_of_the_tools_name_their_arguments(call, message):
+    with pytest.raises(baton_package.Error, match=message) as caught:
+        call()
+    assert "--" not in str(caught.value)
+
+
+def test_init_of_a_buffer_names_the_buffer():
+    builder = baton_package.ProgramBuilder("p")
+    builder.buffer("x", "f32", 4, role="input", init=5)
+    with pytest.raises(baton_package.Error, match="init of buffer x must be a word such as \"random\""):
+        builder.build()
+
+
 class Raises:
     """An array whose protocol fails in Python."""
 

@@ -32,6 +32,21 @@ def test_on_raises(kernels):
     assert finding.kernel == "racy" and finding.count >= 1 and len(finding.thread) == 3
 
 
+def test_kernels_have_the_names_of_their_source():
+    source = KERNELS.replace('extern "C" ', "template <typename T> ").replace("int* y", "T* y").replace("float* y", "T* y")
+    module = baton_package.compile(text=source, name="bad.cu", device="sim:h200", entries=["racy<int>", "wild<float>"])
+    with pytest.raises(baton_package.FindingError, match=r"^bad\.cu:4:\d+: kernel racy<int>, block") as caught:
+        with baton_package.on("sim:h200"):
+            module["racy"][1, 64](np.zeros(64, np.int32))
+    finding = caught.value.findings[0]
+    assert finding.kernel.startswith("_Z") and finding.readable == "racy<int>"
+    assert "_Z" not in str(caught.value) + finding._repr_html_()
+    with pytest.raises(baton_package.FaultError, match=r"kernel wild<float>, block") as caught:
+        module["wild"][1, 64](baton_package.zeros(1, "f32", device="sim:h200"))
+        module.device.synchronize()
+    assert "_Z" not in str(caught.value)
+
+
 def test_on_raises_for_what_was_only_enqueued(kernels):
     with pytest.raises(baton_package.FindingError):
         with baton_package.on("sim:h200"):

@@ -1,6 +1,7 @@
 """Kernels: compile, load, launch, plan, on host arrays and on the device's own."""
 
 import ctypes
+import re
 import struct
 
 import numpy as np
@@ -243,6 +244,22 @@ def test_bf16_as_raw_elements(baton):
     module["twice"][1, 8](values)
     got = (values.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
     assert (got == 2 * np.arange(8)).all()
+
+
+@pytest.mark.parametrize("type_, raw, torch", [("__nv_bfloat16", "V2", "bfloat16"),
+                                              ("__nv_fp8_e4m3", "V1", "float8_e4m3fn"),
+                                              ("__nv_fp8_e5m2", "V1", "float8_e5m2")])
+def test_integers_for_a_type_that_numpy_lacks(baton, type_, raw, torch):
+    module = baton.compile(text="#include <cuda_bf16.h>\n#include <cuda_fp8.h>\n"
+                                f"__global__ void keep({type_}* x) {{ x[threadIdx.x] = x[threadIdx.x]; }}")
+    bits = np.arange(8, dtype=f"u{raw[1]}")
+    with pytest.raises(TypeError) as caught:
+        module["keep"][1, 8](bits)
+    hint = re.search(r'pass (x\.view\("V\d"\)) of a NumPy array, or x\.view\(torch\.(\w+)\)', str(caught.value))
+    assert hint[2] == torch
+    module["keep"][1, 8](eval(hint[1], {"x": bits}))  # what it says helps
+    with pytest.raises(TypeError, match=r"f32 \[8\]; the parameter is \w+\*$"):
+        module["keep"][1, 8](np.zeros(8, np.float32))
 
 
 def test_other_buffers(module):

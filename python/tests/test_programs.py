@@ -367,8 +367,9 @@ def test_signed_bundles(baton, program, tmp_path):
         "PUBLIC", "MCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="))
     baton_package.bundle(program, path, archs=["sm_90a"])
     assert baton_package.load(path).signed_by is None
-    with pytest.raises(baton_package.Error, match="is not signed"):
-        baton_package.load(path, keys=[public])
+    for unsigned in (path, (tmp_path / "p.baton").read_bytes()):
+        with pytest.raises(baton_package.Error, match="is not signed"):
+            baton_package.load(unsigned, keys=[public])
     assert baton_package.sign(path, key) == "deb2ded39dc26fce"
     assert baton_package.load(path, keys=[public], verify="once").signed_by == "deb2ded39dc26fce"
     baton_package.bundle(program, path, archs=["sm_90a"], key=key)
@@ -389,6 +390,22 @@ def test_bundles(baton, program, tmp_path):
     assert (out == 2).all()
     bound = baton_package.Program(path).bind(N=8, device=baton.target)
     assert np.allclose(bound(x=np.ones(8, np.float32))["y"], want(np.ones(8)))
+
+
+def test_bundles_as_bytes(baton, program, tmp_path):
+    path = tmp_path / "chain.baton"
+    baton_package.bundle(program, path, archs=["sm_90a"], sources=False)
+    contents = path.read_bytes()
+    opened = baton_package.load(contents, device=baton.target, name="embedded")
+    assert opened.kernels == ("add", "step") and "embedded" in repr(opened)
+    out = np.zeros(4, np.float32)
+    opened["add"][1, 4](out, np.ones(4, np.float32), np.ones(4, np.float32), 4)
+    assert (out == 2).all()
+    for size in (35, 4096, len(contents) - 1):
+        for cut in (contents[:size], tmp_path / "cut.baton"):
+            (tmp_path / "cut.baton").write_bytes(contents[:size])
+            with pytest.raises(baton_package.Error, match="truncated; copy it again|is truncated: .* a bundle"):
+                baton_package.load(cut, device=baton.target)
 
 
 def test_the_examples(baton, examples):

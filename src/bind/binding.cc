@@ -21,6 +21,9 @@ using BoundSymbol = BoundSymbol;
 // No device has more than 2^48 bytes to address.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 48;
 
+// Of contents that the caller gives for a buffer, before its name in messages.
+constexpr std::string_view kInput = "the input";
+
 template <typename Part>
 std::vector<std::string_view> names_of(const std::vector<Part>& parts) {
   std::vector<std::string_view> names;
@@ -30,8 +33,7 @@ std::vector<std::string_view> names_of(const std::vector<Part>& parts) {
 
 // What a caller gives for a buffer, whose shape may decide symbols.
 struct GivenArray {
-  std::string_view how;   // before its name, at the beginning of messages
-  std::string_view what;  // in the middle
+  std::string_view what;  // before its name in messages
   const std::string& name;
   DType dtype;
   const std::vector<std::int64_t>& shape;
@@ -46,10 +48,10 @@ class SymbolBinder {
         place_(place_in_world(program, bindings)),
         known_(program.symbols().size()) {
     for (const auto& [name, array] : bindings.inputs) {
-      given_.push_back({"--input", "input", name, array.dtype, array.shape, true});
+      given_.push_back({kInput, name, array.dtype, array.shape, true});
     }
     for (const auto& [name, array] : bindings.memory) {
-      given_.push_back({"the memory for", "the memory for", name, array.dtype, array.shape, false});
+      given_.push_back({"the memory for", name, array.dtype, array.shape, false});
     }
   }
 
@@ -60,7 +62,7 @@ class SymbolBinder {
     for (const GivenArray& array : given_) check_array(array);
     for (const auto& [name, array] : bindings_.inputs) {
       check_role(*program_.buffer(name));
-      check_bytes(array, fmt::format("--input {}: the array", printable(name)));
+      check_bytes(array, fmt::format("{} {}: the array", kInput, printable(name)));
     }
     for (const auto& [name, array] : bindings_.memory) check_own(*program_.buffer(name));
     while (solve_one()) {
@@ -111,49 +113,50 @@ class SymbolBinder {
   void set(const std::string& name, std::int64_t value) {
     const std::size_t index = symbol_index(name);
     if (index < known_.size() && program_.symbols()[index].of_world) {
-      throw error(ErrorCode::kInvalidInput, "--set: the world sets the symbol {}{}; leave it out",
+      throw error(ErrorCode::kInvalidInput, "the world sets the symbol {}{}; give it no value",
                   name,
                   known_[index] ? fmt::format(", which is {} here", known_[index]->value) : "");
     }
     if (index == known_.size()) {
-      throw error(ErrorCode::kNotFound, "--set: the program {} has no symbol \"{}\"{}",
+      throw error(ErrorCode::kNotFound, "the program {} has no symbol \"{}\"{}",
                   printable(program_.name()), printable(name),
                   suggestion(name, names_of(program_.symbols())));
     }
     if (known_[index] && known_[index]->value != value) {
-      throw error(ErrorCode::kInvalidInput, "--set gives the symbol {} two values, {} and {}", name,
+      throw error(ErrorCode::kInvalidInput,
+                  "the symbol {} is given two values, {} and {}; keep one", name,
                   known_[index]->value, value);
     }
-    known_[index] = BoundSymbol{name, value, "--set"};
+    known_[index] = BoundSymbol{name, value, kCallSource};
   }
 
   void check_array(const GivenArray& array) const {
     const ProgramBuffer* buffer = program_.buffer(array.name);
     if (buffer == nullptr) {
-      throw error(ErrorCode::kNotFound, "{}: the program {} has no buffer \"{}\"{}", array.how,
-                  printable(program_.name()), printable(array.name),
+      throw error(ErrorCode::kNotFound, "{} {}: the program {} has no buffer of that name{}",
+                  array.what, printable(array.name), printable(program_.name()),
                   suggestion(array.name, names_of(program_.buffers())));
     }
     if (array.dtype != buffer->dtype) {
       throw error_at(buffer->where, ErrorCode::kInvalidInput,
-                     "{} {}: the array is {}, the program wants {}", array.how, array.name,
+                     "{} {}: the array is {}, the program wants {}", array.what, array.name,
                      to_string(array.dtype), to_string(buffer->dtype));
     }
     if (array.shape.size() != buffer->shape.size()) {
       throw error_at(buffer->where, ErrorCode::kInvalidInput,
-                     "{} {}: the array has {} dimensions {}, the program wants {}", array.how,
+                     "{} {}: the array has {} dimensions {}, the program wants {}", array.what,
                      array.name, array.shape.size(), shape_text(array.shape), buffer->shape.size());
     }
     const auto same = [&](const GivenArray& other) { return other.name == array.name; };
     if (std::count_if(given_.begin(), given_.end(), same) > 1) {
-      throw error(ErrorCode::kInvalidInput, "{} {} is given twice", array.how, array.name);
+      throw error(ErrorCode::kInvalidInput, "{} {} is given twice", array.what, array.name);
     }
   }
 
   static void check_role(const ProgramBuffer& buffer) {
     if (facts_of(buffer.role).takes_input) return;
     throw error_at(buffer.where, ErrorCode::kInvalidInput,
-                   "--input {}: the buffer has the role {}, an input serves {} buffers",
+                   "{} {}: the buffer has the role {}, an input serves {} buffers", kInput,
                    buffer.name, to_string(buffer.role), names_of_roles(&RoleFacts::takes_input));
   }
 
@@ -193,7 +196,7 @@ class SymbolBinder {
     const BufferShard& shard = *std::ranges::find(shards, axis, &BufferShard::axis);
     throw error_at(shard.where, ErrorCode::kInvalidInput,
                    "{} {}: dimension {} of the array is {}, which {} ranks{} do not divide",
-                   array.how, array.name, axis, array.shape[axis], parts,
+                   array.what, array.name, axis, array.shape[axis], parts,
                    shard.group.empty() ? "" : " of the group " + shard.group);
   }
 
@@ -230,7 +233,7 @@ class SymbolBinder {
       if (!reasons.empty()) reasons += ')';
       throw error_at(
           buffer.shape[axis].where(), ErrorCode::kInvalidInput,
-          "{} {}: dimension {} of the array is {}{}, the program's {} is {}{}", array.how,
+          "{} {}: dimension {} of the array is {}{}, the program's {} is {}{}", array.what,
           array.name, axis, array.shape[axis],
           parts_of(array, axis) == 1 ? std::string() : fmt::format(", {} of each rank", extent),
           buffer.shape[axis].text(), shape[axis], reasons);

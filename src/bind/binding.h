@@ -14,10 +14,12 @@ namespace baton::bind {
 
 // The source of a symbol that has its default value.
 inline constexpr const char* kProgramSource = "the program";
+// The source of a symbol whose value was given: an option of the command line, a call of a library.
+inline constexpr const char* kCallSource = "the call";
 // The source of the symbols of the ranks and their groups.
 inline constexpr const char* kWorldSource = "the world";
 
-// What every symbol of the program is worth, and who said so: the command line or the caller, the
+// What every symbol of the program is worth, and who said so: the call, the
 // shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
 // inputs whose dtype or shape the program does not take and for values that disagree.
 std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings);

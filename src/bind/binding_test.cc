@@ -54,26 +54,26 @@ TEST(BindSymbols, SetBeatsShapesBeatTheFile) {
   const Program program = program_with(input("x", "[\"N\", \"K\"]"));
   const auto bound =
       bind(program, {.symbols = {{"M", 7}}, .inputs = {{"x", bytes_of_shape({4, 6})}}});
-  EXPECT_EQ(bound.at("N"), "4 from the shape of input x");
-  EXPECT_EQ(bound.at("K"), "6 from the shape of input x");
-  EXPECT_EQ(bound.at("M"), "7 from --set");
+  EXPECT_EQ(bound.at("N"), "4 from the shape of the input x");
+  EXPECT_EQ(bound.at("K"), "6 from the shape of the input x");
+  EXPECT_EQ(bound.at("M"), "7 from the call");
 }
 
 TEST(BindSymbols, SolvesLinearExtents) {
   EXPECT_EQ(bind(program_with(input("x", "[\"2*K\"]")), {.inputs = {{"x", bytes_of_shape({14})}}})
                 .at("K"),
-            "7 from the shape of input x");
+            "7 from the shape of the input x");
   // What one extent decides helps the next, whatever their order.
   const Program program = program_with(input("x", "[\"N*K + 1\"]") + input("y", "[\"K*2\"]"));
   const auto bound =
       bind(program, {.inputs = {{"x", bytes_of_shape({41})}, {"y", bytes_of_shape({8})}}});
-  EXPECT_EQ(bound.at("K"), "4 from the shape of input y");
-  EXPECT_EQ(bound.at("N"), "10 from the shape of input x");
-  // And what --set says helps, too.
+  EXPECT_EQ(bound.at("K"), "4 from the shape of the input y");
+  EXPECT_EQ(bound.at("N"), "10 from the shape of the input x");
+  // And what the call says helps, too.
   EXPECT_EQ(bind(program_with(input("x", "[\"N*K\"]")),
                  {.symbols = {{"N", 5}}, .inputs = {{"x", bytes_of_shape({15})}}})
                 .at("K"),
-            "3 from the shape of input x");
+            "3 from the shape of the input x");
 }
 
 TEST(BindSymbols, WhatIsNotLinearIsCompared) {
@@ -81,7 +81,7 @@ TEST(BindSymbols, WhatIsNotLinearIsCompared) {
   EXPECT_EQ(bind(program, {.inputs = {{"x", bytes_of_shape({2})}}}).at("K"), "3 from the program");
   const Error failure = refusal(program, {.inputs = {{"x", bytes_of_shape({3})}}});
   EXPECT_EQ(failure.message(),
-            "--input x: dimension 0 of the array is 3, the program's ceildiv(K, 2) is 2 (K = 3 "
+            "the input x: dimension 0 of the array is 3, the program's ceildiv(K, 2) is 2 (K = 3 "
             "from the program)");
   EXPECT_EQ(failure.where().line, 8);
 }
@@ -90,13 +90,13 @@ TEST(BindSymbols, DisagreementNamesBothSources) {
   const Program program = program_with(input("x", "[\"K\"]") + input("y", "[1, \"K\"]"));
   EXPECT_THAT(
       refusal(program, {.symbols = {{"K", 8}}, .inputs = {{"x", bytes_of_shape({16})}}}).message(),
-      HasSubstr(
-          "--input x: dimension 0 of the array is 16, the program's K is 8 (K = 8 from --set)"));
+      HasSubstr("the input x: dimension 0 of the array is 16, the program's K is 8 (K = 8 from the "
+                "call)"));
   EXPECT_THAT(
       refusal(program, {.inputs = {{"x", bytes_of_shape({16})}, {"y", bytes_of_shape({1, 15})}}})
           .message(),
-      HasSubstr("--input y: dimension 1 of the array is 15, the program's K is 16 (K = 16 "
-                "from the shape of input x)"));
+      HasSubstr("the input y: dimension 1 of the array is 15, the program's K is 16 (K = 16 "
+                "from the shape of the input x)"));
   EXPECT_THAT(refusal(program, {.symbols = {{"K", 1}, {"K", 2}}}).message(),
               HasSubstr("two values, 1 and 2"));
   EXPECT_THAT(refusal(program, {.inputs = {{"y", bytes_of_shape({2, 4})}}}).message(),
@@ -117,7 +117,7 @@ TEST(BindSymbols, RefusesWhatTheProgramDoesNotTake) {
               HasSubstr("the array has 2 dimensions [1, 3], the program wants 1"));
   Array floats{DType::kF32, {3}, std::string(12, '\0')};
   EXPECT_EQ(refusal(program, {.inputs = {{"x", floats}}}).message(),
-            "--input x: the array is f32, the program wants u8");
+            "the input x: the array is f32, the program wants u8");
   EXPECT_THAT(refusal(program, {.inputs = {{"x", bytes_of_shape({3})}, {"x", bytes_of_shape({3})}}})
                   .message(),
               HasSubstr("given twice"));

@@ -16,7 +16,7 @@ Extents extents(const std::vector<BoundExpression>& expressions, Slots slots, co
     const BoundExpression& expression = expressions[axis];
     result[axis] = expression.evaluate(slots);
     if (result[axis] < least) {
-      fail_at(expression, slots, "the {} extent {} is {}, it must be at least {}", what,
+      fail_at(expression, slots, "{}.{} is {} = {}, it must be at least {}", what, "xyz"[axis],
               expression.code().text, result[axis], least);
     }
   }

@@ -18,8 +18,8 @@ std::int64_t ranks_in(const WorldGroup& group, std::int64_t ranks,
   if (size >= 1 && size <= ranks) return size;
   throw error_at(
       group.size.where(), ErrorCode::kInvalidInput,
-      "the group {} would have {} rank{}{}, and this run has {}; start more ranks, or set the "
-      "symbols of the sizes by --set",
+      "the group {} would have {} rank{}{}, and this run has {}; start more ranks, or give "
+      "the symbols of the sizes other values",
       group.name, size, size == 1 ? "" : "s", code.values_in(code.nodes.back(), values), ranks);
 }
 

@@ -265,8 +265,8 @@ class BundleBuilder {
       if (!options_.weights) {
         if (!known.insert(buffer.file).second) continue;
         remarks_.push_back(fmt::format(
-            "{} of the buffer {} is not in the bundle and has to lie beside it; --weights puts it "
-            "in",
+            "{} of the buffer {} is not in the bundle and has to lie beside it; the option weights "
+            "puts it in",
             relative, printable(buffer.name)));
         continue;
       }

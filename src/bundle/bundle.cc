@@ -16,6 +16,7 @@
 #include "bundle/verdicts.h"
 #include "bundle/verify_once.h"
 #include "bundle/zip.h"
+#include "bundle/zip_differences.h"
 #include "program/program_files.h"
 
 namespace baton {
@@ -267,45 +268,17 @@ const std::vector<std::string>& Bundle::skipped() const {
 }
 
 std::vector<std::string> Bundle::directory_differences() const {
-  const std::string_view file = content_->file->bytes();
   content_->file->require_whole();
-  std::vector<bundle::ZipEntry> entries;
-  try {
-    entries = bundle::read_zip_directory(file, name());
-  } catch (const Error& unreadable) {
-    return {unreadable.message()};
+  std::vector<bundle::ZipEntry> wanted = {
+      {std::string(bundle::kIndexEntry), bundle::kPage, content_->index.bytes().size()}};
+  for (const BundlePart& part : parts()) {
+    wanted.push_back({std::string(part.name), part.offset, part.size});
   }
-  std::vector<std::string> differences;
-  std::map<std::string_view, std::pair<std::uint64_t, std::uint64_t>> wanted;  // offset, size
-  wanted[bundle::kIndexEntry] = {bundle::kPage, content_->index.bytes().size()};
-  for (const BundlePart& part : parts()) wanted[part.name] = {part.offset, part.size};
   if (content_->index.signing.size() != 0) {
     const bundle::SigningRow row = content_->index.signing[0];
-    wanted[bundle::kSignatureEntry] = {row.offset, row.size};
+    wanted.push_back({std::string(bundle::kSignatureEntry), row.offset, row.size});
   }
-  for (const bundle::ZipEntry& entry : entries) {
-    const auto found = wanted.find(entry.name);
-    if (found == wanted.end()) {
-      differences.push_back(fmt::format("the zip's directory has {}, which is not in the index",
-                                        printable(entry.name)));
-      continue;
-    }
-    const auto [offset, size] = found->second;
-    wanted.erase(found);
-    if (entry.offset != offset || entry.size != size) {
-      differences.push_back(
-          fmt::format("the zip's directory has {} at byte {} with {} bytes, the index at byte {} "
-                      "with {}",
-                      entry.name, entry.offset, entry.size, offset, size));
-    } else if (crc32(file.substr(offset, size)) != entry.crc32) {
-      differences.push_back(
-          fmt::format("the zip's directory has another checksum of {}", entry.name));
-    }
-  }
-  for (const auto& [missing, place] : wanted) {
-    differences.push_back(fmt::format("the zip's directory lacks {}", missing));
-  }
-  return differences;
+  return bundle::zip_differences(content_->file->bytes(), name(), std::move(wanted));
 }
 
 }  // namespace baton

@@ -392,7 +392,7 @@ TEST_F(BundleTest, RefusesADeviceThatNoImageSuits) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
     EXPECT_THAT(failure.what(), HasSubstr("has scale.cu for sm_100a, and sim:h200"));
-    EXPECT_THAT(failure.what(), HasSubstr("build it with --arch sm_90a"));
+    EXPECT_THAT(failure.what(), HasSubstr("build it for sm_90a, too"));
   }
 }
 

@@ -73,9 +73,9 @@ class BuildChoice {
       names.push_back(content_.index.text(content_.index.builds[module.builds.first + i].arch));
     }
     throw error(ErrorCode::kInvalidInput,
-                "{} has {} for {}, and {} ({}) is {}; build it with --arch {}",
-                content_.file->name(), printable(content_.index.text(module.name)),
-                fmt::join(names, ", "), device_.spec(), device_.name(), exact_, exact_);
+                "{} has {} for {}, and {} ({}) is {}; build it for {}, too", content_.file->name(),
+                printable(content_.index.text(module.name)), fmt::join(names, ", "), device_.spec(),
+                device_.name(), exact_, exact_);
   }
 
   const BundleContent& content_;

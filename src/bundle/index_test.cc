@@ -92,6 +92,9 @@ TEST(DamagedBundle, EachFlippedByteIsRefusedOrHarmless) {
       bytes[i] = static_cast<char>(bytes[i] ^ flip);
       try {
         EXPECT_TRUE(contents_of(bytes) == expected) << "byte " << i;
+        const Bundle opened = Bundle::from_bytes(bytes, "golden");
+        EXPECT_THAT(opened.directory_differences(), ::testing::Not(::testing::IsEmpty()))
+            << "byte " << i;
       } catch (const Error& failure) {
         ++refused;
         EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput) << failure.what();

@@ -181,8 +181,10 @@ std::string zip_directory(const std::vector<ZipEntry>& entries,
 }
 
 bool begins_as_bundle(std::string_view file) {
-  return file.starts_with("PK\3\4") && file.size() > kFixedHeader &&
-         file.substr(kFixedHeader).starts_with(kIndexEntry);
+  if (!file.starts_with("PK\3\4") || file.size() <= kFixedHeader) return false;
+  // A file that was cut in the name is one, too.
+  const std::string_view name = file.substr(kFixedHeader, kIndexEntry.size());
+  return kIndexEntry.starts_with(name);
 }
 
 std::vector<ZipEntry> read_zip_directory(std::string_view file, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "capi/call.h"
+#include "image/readable_names.h"
 
 namespace baton::capi {
 namespace {
@@ -17,7 +18,7 @@ baton_error* without_memory() {
 [[maybe_unused]] const baton_error* const kMadeEarly = without_memory();
 
 baton_error* make_error(const Error& error) {
-  return make_handle<baton_error>(error, error.where().to_string());
+  return make_handle<baton_error>(image::with_readable_names(error), error.where().to_string());
 }
 
 std::int32_t code_of(ErrorCode code) {

@@ -282,14 +282,8 @@ Command checked_compile(const RawOptions& raw) {
   CompileCommand command{raw.json, raw.file,  {},          raw.arch,
                          raw.ptx,  raw.cubin, raw.entries, raw.rest};
   if (!raw.output.empty()) command.output = raw.output;
-  command.rewrite = parse_rewrite(raw.rewrite);
+  command.rewrite = parse_rewrite_alone(raw.rewrite);
   if (command.rewrite == RewriteMode::kOff) command.rewrite.reset();
-  if (command.rewrite == RewriteMode::kAuto) {
-    throw Error(
-        ErrorCode::kInvalidInput,
-        "--rewrite auto needs the launches of a program, and compile knows none; take wait, "
-        "loads, exit or top");
-  }
   if (!raw.depfile.empty()) command.depfile = raw.depfile;
   if (command.depfile && raw.output.empty()) {
     throw Error(ErrorCode::kInvalidInput,
@@ -350,7 +344,7 @@ Command checked_help(const RawOptions& raw) {
 }
 
 Command checked_version(const RawOptions&) {
-  return ShowText{version_line()};
+  return ShowVersion{};
 }
 
 }  // namespace baton::cli

@@ -9,30 +9,11 @@
 #include <utility>
 
 #include "cli/command_table.h"
-#include "cli/help.h"
+#include "cli/word_checks.h"
 #include "tools/basics.h"
 
 namespace baton::cli {
 namespace {
-
-// Where the options of a command are listed; of Baton itself for null.
-std::string help_call(const CommandRow* command) {
-  return command == nullptr ? "baton --help" : fmt::format("baton {} --help", command->name);
-}
-
-void refuse_option(const CommandRow* command, const std::string& word) {
-  const std::span<const OptionRow> common = common_options();
-  const std::vector<OptionRow> options =
-      command == nullptr ? std::vector(common.begin(), common.end()) : all_options(*command);
-  std::vector<std::string_view> names;
-  for (const OptionRow& option : options) {
-    for (const std::string_view name : option_names(option)) names.push_back(name);
-  }
-  const std::string_view near = nearest(word.substr(0, word.find('=')), names);
-  throw error(ErrorCode::kInvalidInput, "unknown option \"{}\"{}", word,
-              near.empty() ? fmt::format("; {} lists the options", help_call(command))
-                           : fmt::format("; did you mean \"{}\"?", near));
-}
 
 // Splits options from values, by CLI11. It leaves the words that it does not know to this class, so
 // that each is named with its nearest neighbour.
@@ -61,6 +42,7 @@ class CommandLineParser {
     const bool asks_help =
         std::any_of(arguments.begin(), arguments.end(),
                     [](const std::string& word) { return word == "--help" || word == "-h"; });
+    if (!asks_help) check_words(called, arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(arguments));
@@ -76,12 +58,16 @@ class CommandLineParser {
     const CommandRow* const command =
         chosen.empty() ? nullptr : find_command(chosen.front()->get_name());
     if (raw_.help) return ShowHelp{command == nullptr ? "" : std::string(command->name)};
-    if (raw_.version) return ShowText{version_line()};
+    if (raw_.version) return ShowVersion{};
     if (command == nullptr) {
       throw error(ErrorCode::kInvalidInput, "no command was given{}",
                   suggestion("", command_names()));
     }
     refuse_surplus(*command, *chosen.front(), separated);
+    // It may stand before the command, where it is an option of Baton itself.
+    if (raw_.json && !command->instead_of_json.empty()) {
+      refuse_option(command, std::string(kJsonOption));
+    }
     refuse_empty_values(*command, *chosen.front());
     for (const ArgumentRow& argument : command->arguments) {
       const bool is_given =

@@ -34,6 +34,7 @@ Completion words(const std::vector<std::string>& names) {
 std::vector<std::string> codes() {
   std::vector<std::string> ids;
   for (const tools::Explanation& row : tools::explanations()) ids.emplace_back(row.id);
+  for (const std::string_view group : tools::explained_groups()) ids.emplace_back(group);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
@@ -221,7 +222,8 @@ std::vector<CommandRow> make_table() {
        {{"Make a cubin that a GPU and baton exec take",
          "baton ptxas -- -arch=sm_90 k.ptx -o k.cubin"}},
        "ARGUMENTS of ptxas",
-       checked_ptxas},
+       checked_ptxas,
+       "what ptxas prints"},
       {"toolkit",
        "Make a CUDA toolkit whose nvcc keeps PTX inside its cubins",
        "DIR",
@@ -234,8 +236,10 @@ std::vector<CommandRow> make_table() {
       {"explain",
        "Explain a finding, a verdict's cause, a decision or an error",
        "[CODE]",
-       {{"CODE", "As in messages and JSON; without it, all are listed", "", &Raw::word,
-         words(codes())}},
+       {{"CODE",
+         "As in messages and JSON; or findings, observations, causes, decisions, errors, warnings; "
+         "without it, all are listed",
+         "", &Raw::word, words(codes())}},
        {},
        {{"Know what a finding means", "baton explain shared_race"}},
        "",
@@ -261,7 +265,8 @@ std::vector<CommandRow> make_table() {
         {"Complete in every fish",
          "baton completion fish > ~/.config/fish/completions/baton.fish"}},
        "",
-       checked_completion},
+       checked_completion,
+       "a script for a shell"},
       {"manual",
        "Print the manual page of Baton or of a command, for man",
        "[COMMAND]",
@@ -269,7 +274,8 @@ std::vector<CommandRow> make_table() {
        {},
        {{"Read it", "baton manual run | man -l -"}},
        "",
-       checked_manual},
+       checked_manual,
+       "a page for man"},
       {"help",
        "Show the help of a command",
        "[COMMAND]",
@@ -301,7 +307,7 @@ const std::vector<CommandRow>& command_table() {
 }
 
 std::span<const OptionRow> common_options() {
-  static const OptionRow rows[] = {{"--json", "", "Print one JSON object", &Raw::json},
+  static const OptionRow rows[] = {{kJsonOption, "", "Print one JSON object", &Raw::json},
                                    {"-h,--help", "", "Show this help", &Raw::help},
                                    {"-V,--version", "", "Show the version", &Raw::version}};
   return rows;
@@ -349,7 +355,8 @@ std::vector<OptionRow> all_options(const CommandRow& command) {
     // A command may have an option of its own by that name.
     const bool is_own = std::any_of(command.options.begin(), command.options.end(),
                                     [&](const OptionRow& own) { return own.names == row.names; });
-    if (!is_own) all.push_back(row);
+    const bool is_lacking = row.names == kJsonOption && !command.instead_of_json.empty();
+    if (!is_own && !is_lacking) all.push_back(row);
   }
   return all;
 }

@@ -51,11 +51,13 @@ struct CommandRow {
   std::string_view rest;  // "OPTIONS for NVRTC": what may follow "--"; empty: nothing
   // Checks what was written. Throws kInvalidInput, naming the option and its value.
   Command (*checked)(const RawOptions& raw);
+  std::string_view instead_of_json = {};  // what it prints instead: it has no --json
 };
 
 // All commands, in the order of the help. Any thread may call it.
 const std::vector<CommandRow>& command_table();
-// The options of every command.
+inline constexpr std::string_view kJsonOption = "--json";
+// The options of every command. Some commands lack --json.
 std::span<const OptionRow> common_options();
 
 // The command of that name; null where there is none.

@@ -63,8 +63,10 @@ std::string zsh_option(const OptionRow& option) {
           ? ""
           : fmt::format(":{}:{}", single_quoted(option.value, ":"), zsh_action(option.completion));
   for (const std::string_view name : option_names(option)) {
-    text += fmt::format(" \\\n        '{}{}[{}]{}'", may_repeat(option) ? "*" : "", name,
-                        single_quoted(option.text, "[]:"), value);
+    // The value of a long option may follow "=", too.
+    const bool is_joined = !option.value.empty() && name.starts_with("--");
+    text += fmt::format(" \\\n        '{}{}{}[{}]{}'", may_repeat(option) ? "*" : "", name,
+                        is_joined ? "=" : "", single_quoted(option.text, "[]:"), value);
   }
   return text;
 }
@@ -121,6 +123,8 @@ _baton() {
   current="${words[-1]}"
   [[ ${#words[@]} -gt 1 ]] && previous="${words[-2]}"
   unset 'words[-1]'
+  # "--device=si" completes as "--device si" does.
+  [[ $current == --*=* ]] && { previous="${current%%=*}"; current="${current#*=}"; }
   for word in "${words[@]:1}"; do
     [[ $word == -- ]] && { _baton_reply -f; return; }
     [[ $word == -* ]] && continue

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "tools/explanations.h"
+#include "tools/guides.h"
 
 namespace baton::cli {
 namespace {
@@ -37,12 +39,16 @@ void explain(const ExplainCommand& command, Output& output) {
   for (const tools::Explanation& row : rows) {
     list.push_back(json_of(row));
     table.add({std::string(row.id), std::string(row.table), std::string(row.detail),
-               plain(row.meaning), "docs/" + std::string(row.page)});
+               plain(row.meaning), tools::guide_place(row.page)});
   }
   output.text(table.format(output.terminal()));
   if (command.code.empty()) return;
+  const bool is_one_code = std::ranges::all_of(
+      rows, [&](const tools::Explanation& row) { return row.id == rows[0].id; });
   for (const tools::Explanation& row : rows) {
-    const std::string of = rows.size() == 1 ? "" : fmt::format(" ({})", row.table);
+    const std::string of = rows.size() == 1 ? ""
+                           : is_one_code    ? fmt::format(" ({})", row.table)
+                                            : fmt::format(" against {}", row.id);
     output.text(fmt::format("what helps{}: {}\n", of, plain(row.remedy)));
   }
 }

@@ -132,8 +132,4 @@ std::string help_text(std::string_view command, Terminal terminal) {
   return std::move(help).text();
 }
 
-std::string version_line() {
-  return "baton " BATON_VERSION "\n";
-}
-
 }  // namespace baton::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,14 @@ namespace baton::cli {
 // at most a hundred columns where it is wider or unknown.
 std::string help_text(std::string_view command, Terminal terminal);
 
+// The same as data, put into `result`: "commands", and for Baton itself "options", "exit_statuses"
+// and "environment".
+void add_help(std::string_view command, nlohmann::ordered_json& result);
+
 // "baton 1.2.3\n".
 std::string version_line();
+
+// The versions of Baton and of its formats, put into `result` as "versions".
+void add_versions(nlohmann::ordered_json& result);
 
 }  // namespace baton::cli

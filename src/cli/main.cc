@@ -102,10 +102,14 @@ constexpr int kWarningStatus = 1;
 struct Dispatch {
   Output& output;
   int& status;
-  // Help is text, also with --json.
-  void operator()(const ShowText& command) const { output.replace_all(command.text); }
+  void operator()(const ShowText& command) const { output.text(command.text); }
+  void operator()(const ShowVersion&) const {
+    output.text(version_line());
+    add_versions(output.result());
+  }
   void operator()(const ShowHelp& command) const {
-    output.replace_all(help_text(command.command, output.terminal()));
+    output.text(help_text(command.command, output.terminal()));
+    add_help(command.command, output.result());
   }
   void operator()(const DoctorCommand& command) const { doctor(command, output); }
   void operator()(const RunCommand& command) const { run(command, output, interrupted); }

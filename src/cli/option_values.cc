@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include "tools/basics.h"
@@ -189,6 +190,21 @@ std::optional<RewriteMode> parse_rewrite(const std::string& text) {
   check_choice("--rewrite", text, kRewriteNames);
   const auto found = std::find(kRewriteNames.begin(), kRewriteNames.end(), text);
   return static_cast<RewriteMode>(found - kRewriteNames.begin());
+}
+
+std::optional<RewriteMode> parse_rewrite_alone(const std::string& text) {
+  constexpr std::string_view kAuto = kRewriteNames[static_cast<std::size_t>(RewriteMode::kAuto)];
+  if (text == kAuto) {
+    throw Error(
+        ErrorCode::kInvalidInput,
+        "--rewrite auto needs the launches of a program, and compile knows none; take wait, "
+        "loads, exit or top");
+  }
+  std::vector<std::string_view> known;
+  std::ranges::copy_if(kRewriteNames, std::back_inserter(known),
+                       [&](std::string_view name) { return name != kAuto; });
+  check_choice("--rewrite", text, known);
+  return parse_rewrite(text);
 }
 
 std::vector<std::string> parse_list(std::string_view option, std::string_view text,

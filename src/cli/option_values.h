@@ -54,6 +54,8 @@ std::regex parse_regex(std::string_view option, const std::string& text);
 PdlMode parse_pdl(const std::string& text);
 CollectiveExecutor parse_collectives(const std::string& text);
 std::optional<RewriteMode> parse_rewrite(const std::string& text);
+// The same where no launches are known, which "auto" needs.
+std::optional<RewriteMode> parse_rewrite_alone(const std::string& text);
 // Names with commas between them; none of an empty text.
 std::vector<std::string> parse_list(std::string_view option, std::string_view text,
                                     std::string_view wanted);

@@ -231,19 +231,22 @@ struct ToolkitCommand {
   std::optional<std::filesystem::path> from;  // the toolkit; empty: the customary places
 };
 
-// Text for standard output as it is: --version, a man page, a completion script.
+// Text for standard output as it is: a man page, a completion script.
 struct ShowText {
   std::string text;
 };
+
+struct ShowVersion {};
 
 // The help of a command; of all of them where it is empty.
 struct ShowHelp {
   std::string command;
 };
 
-using Command = std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand,
-                             BenchCommand, TuneCommand, BuildCommand, SignCommand, InitCommand,
-                             ExplainCommand, CompileCommand, InspectCommand, CacheCommand,
-                             ExecCommand, RecordCommand, PtxasCommand, ToolkitCommand>;
+using Command =
+    std::variant<ShowText, ShowVersion, ShowHelp, DoctorCommand, RunCommand, CheckCommand,
+                 BenchCommand, TuneCommand, BuildCommand, SignCommand, InitCommand, ExplainCommand,
+                 CompileCommand, InspectCommand, CacheCommand, ExecCommand, RecordCommand,
+                 PtxasCommand, ToolkitCommand>;
 
 }  // namespace baton::cli

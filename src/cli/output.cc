@@ -64,18 +64,13 @@ Output::Output(bool json, std::string command)
       error_colour_(wants_colour(STDERR_FILENO)),
       progress_on_terminal_(isatty(STDERR_FILENO) != 0),
       result_(std::make_unique<nlohmann::ordered_json>()) {
-  (*result_)["version"] = 1;
+  (*result_)["version"] = kJsonVersion;
   (*result_)["command"] = nullptr;
   if (!command.empty()) (*result_)["command"] = std::move(command);
   (*result_)["status"] = nullptr;
 }
 
 Output::~Output() = default;
-
-void Output::replace_all(std::string text) {
-  json_ = false;
-  text_ = std::move(text);
-}
 
 void Output::warning(std::string_view message) {
   const std::string named = part_.empty() ? "" : fmt::format("{}: {}", part_, message);

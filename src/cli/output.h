@@ -19,6 +19,9 @@
 
 namespace baton::cli {
 
+// Of the JSON object: "version". A change of the meaning of a key changes it.
+inline constexpr int kJsonVersion = 1;
+
 // Bold, and the colours of good, bad and doubtful news, where colours are in force.
 enum class Style { kBold, kGood, kBad, kWarning, kFaint };
 std::string styled(std::string_view text, Style style, bool colour);
@@ -57,8 +60,6 @@ class Output {
   void text(std::string_view lines) {
     if (shows_text()) text_ += lines;
   }
-  // These lines are all that standard output gets, with --json too.
-  void replace_all(std::string text);
   // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
   void warning(std::string_view message);
   // A line on standard error that the JSON object has under a key of its own. Below it, the source

@@ -143,7 +143,8 @@ void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& o
   for (const Executable::BoundSymbol& symbol : symbols) {
     json[symbol.name] = symbol.value;
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", symbol.name, symbol.value);
-    if (symbol.source != "the program") text += fmt::format(" ({})", symbol.source);
+    if (symbol.source == "the program") continue;
+    text += fmt::format(" ({})", symbol.source == "the call" ? "--set" : symbol.source);
   }
   output.result()["symbols"] = std::move(json);
   if (!text.empty()) output.line("symbols  {}", text);

@@ -54,7 +54,10 @@ void show_schedules(const Schedule& first, const std::vector<FindingReport>& kno
   table.add({to_string(first), "the reference", ""});
   for (const ScheduleRun& run : runs) {
     json.push_back(json_of(run));
-    table.add({to_string(run.schedule), run.difference ? text_of(*run.difference) : "the same bits",
+    table.add({to_string(run.schedule),
+               run.failure      ? "errors were found"
+               : run.difference ? text_of(*run.difference)
+                                : "the same bits",
                run.findings.empty() ? "" : std::to_string(run.findings.size())});
   }
   output.text("\n" + table.format(output.terminal()));
@@ -68,6 +71,7 @@ void show_schedules(const Schedule& first, const std::vector<FindingReport>& kno
 
 void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs) {
   for (const ScheduleRun& run : runs) {
+    if (run.failure) throw Error(*run.failure);
     if (!run.difference) continue;
     throw error(ErrorCode::kMismatch,
                 "the outputs differ between the schedules {} and {}: {}; a race, or a sum in an "

@@ -283,8 +283,8 @@ class Compiler {
     const std::vector<std::string> templates = templates_among(attempt_with(setup, names), names);
     if (templates.empty()) return;
     throw error(ErrorCode::kInvalidInput,
-                "{}: {} {} a template, and nothing says for which arguments; name what is wanted: "
-                "--entry '{}<float>'",
+                "{}: {} {} a template, and nothing says for which arguments; name an entry, "
+                "as '{}<float>'",
                 request_.source.name, fmt::join(templates, ", "),
                 templates.size() == 1 ? "is" : "are each", templates[0]);
   }

@@ -126,7 +126,7 @@ TEST_F(Compile, TemplatesAloneAreNamed) {
       "k.cu"));
   EXPECT_EQ(one.code(), ErrorCode::kInvalidInput);
   EXPECT_THAT(one.message(), HasSubstr("norm is a template"));
-  EXPECT_THAT(one.message(), HasSubstr("--entry 'norm<float>'"));
+  EXPECT_THAT(one.message(), HasSubstr("name an entry, as 'norm<float>'"));
   const Error two =
       refusal(Source::from_text("namespace n { template <int i> __global__ void a(int* p) {} }\n"
                                 "template <typename T> __global__ void b(T* p) {}\n"

@@ -20,10 +20,11 @@ struct Loaded {
 enum class Need { required, optional };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
-  throw error(ErrorCode::kNoDevice,
-              "the CUDA driver {} does not start: {}; mend the driver, or choose the simulated GPU "
-              "with --device sim",
-              path, reason);
+  throw error(
+      ErrorCode::kNoDevice,
+      "the CUDA driver {} does not start: {}; mend the driver, or choose the simulated GPU, "
+      "which is the device \"sim\"",
+      path, reason);
 }
 
 void fill(Driver& driver, const DynamicLibrary& library) {

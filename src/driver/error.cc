@@ -66,7 +66,8 @@ Error explain(ErrorCode code, std::string reported, const std::optional<Finding>
 std::string describe(const Finding& finding) {
   const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
   if (finding.kernel.empty()) return finding.message + times;
-  return fmt::format("kernel {}, block ({}), thread ({}): {}{}", finding.kernel,
+  return fmt::format("kernel {}, block ({}), thread ({}): {}{}",
+                     finding.readable.empty() ? finding.kernel : finding.readable,
                      fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
                      finding.message, times);
 }

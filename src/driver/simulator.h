@@ -33,6 +33,7 @@ struct Finding {
 
   FindingKind kind;
   std::string kernel;                    // as the image names it
+  std::string readable;                  // the kernel as its source names it, without parameters
   std::array<std::uint32_t, 3> block{};  // of the first occurrence
   std::array<std::uint32_t, 3> thread{};
   std::string where;    // "norm.cu:12:7", or the PTX line where there is no source

@@ -19,8 +19,6 @@ void BranchJudge::branch() {
   open.branches.emplace_back();
   open.part = 0;
   open.done.clear();
-  open.last_done.clear();
-  open.next.clear();
   open.last_is_all = true;
 }
 
@@ -47,8 +45,8 @@ void BranchJudge::add(const overlap::BoundLaunch& launch, const std::string& lab
   if (!is_open()) return;
   std::vector<Access> before, after;
   if (launch.footprint->unseen) {
-    before.push_back({std::nullopt, 0, overlap::kUnknownBytes, true, false,
-                      label + " may touch anything: its code is not read to the end"});
+    before.push_back(
+        {.writes = true, .what = label + " may touch anything: its code is not read to the end"});
   }
   for (const overlap::BoundAccess& access : launch.accesses) {
     const overlap::AccessGroup& group = *access.group;

@@ -51,12 +51,12 @@ class BranchJudge {
   // Events by number.
   using Events = std::set<std::uint32_t>;
   struct Access {
-    std::optional<overlap::MemoryId> memory;  // nothing: any
+    std::optional<overlap::MemoryId> memory = {};  // nothing: any
     std::uint64_t offset = 0;
     std::uint64_t bytes = overlap::kUnknownBytes;  // kUnknownBytes: any of it
     bool writes = false;
     bool atomic = false;     // reads and writes in one operation
-    std::string what;        // "scale writes y at a.cu:4"
+    std::string what = {};   // "scale writes y at a.cu:4"
     std::uint32_t part = 0;  // number within its branch; each part ends with an event
     Events after = {};       // it comes when launches that record these are done
 

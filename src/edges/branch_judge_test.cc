@@ -17,9 +17,14 @@ using ::testing::IsEmpty;
 
 class BranchLimits : public DeviceTest {
  protected:
-  static std::string launch(unsigned kernel, const std::string& from, const std::string& to) {
-    return fmt::format(R"({{ launch = "k{}", grid = [1], block = [4], args = ["{}", "{}"] }})",
-                       kernel, from, to);
+  static std::string launch(unsigned kernel, const std::string& from, const std::string& to,
+                            const std::string& more = "") {
+    return launch(fmt::format("k{}", kernel), from, to, more);
+  }
+  static std::string launch(const std::string& kernel, const std::string& from,
+                            const std::string& to, const std::string& more = "") {
+    return fmt::format(R"({{ launch = "{}", grid = [1], block = [4], args = ["{}", "{}"]{} }})",
+                       kernel, from, to, more);
   }
   // Adds 1 atomically to one element.
   static std::string update(const std::string& to) {
@@ -30,7 +35,10 @@ class BranchLimits : public DeviceTest {
   static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
     std::string text = buffer("x", "i32", "[64]", "input", "zeros") +
                        buffer("y", "i32", "[8192]", "output", "zeros") +
-                       buffer("z", "i32", "[64]", "output", "zeros");
+                       buffer("z", "i32", "[64]", "output", "zeros") +
+                       buffer("q", "i32", "[64]", "output", "zeros") +
+                       buffer("bytes", "u8", "[64]", "output", "zeros") +
+                       buffer("more", "u8", "[64]", "output", "zeros") + edge_kernel("never");
     for (unsigned k = 0; k < 10; ++k) {
       text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
     }
@@ -97,6 +105,74 @@ TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   const ParallelReport read_last =
       judge({{sweep(1024), launch(1, "z", "y + 8188")}, {launch(2, "z", "x")}});
   EXPECT_EQ(read_last.verdict, EdgeVerdict::kUnknown);
+}
+
+// A launch records that all before it in its branch are done only if it is done after them.
+TEST_F(BranchLimits, AnEventIsOfAllLaunchesBeforeIt) {
+  const auto verdict = [](const std::vector<std::string>& first) {
+    return judge({first, {launch(9, "y", "z", ", after = [\"e\"]")}}).verdict;
+  };
+  const std::string records = ", programmatic_event = \"e\"", force = ", pdl = \"force\"",
+                    begins = ", launch_completion_event = \"e\"";
+  const std::string writes = launch(0, "x", "y");
+  EXPECT_EQ(verdict({launch(0, "x", "y", records)}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({launch(0, "x", "y", begins)}), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict({writes, launch(1, "x", "q", records)}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({writes, launch("never", "x", "q", records)}), EdgeVerdict::kProven)
+      << "it begins when all before it are done";
+  EXPECT_EQ(verdict({writes, launch("never", "x", "q", records + force)}), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict({writes, launch("never", "x", "q", force), launch(1, "x", "q", records)}),
+            EdgeVerdict::kUnknown)
+      << "it waits for the launch before it alone";
+  EXPECT_EQ(verdict({writes, launch("never", "x", "q", force), copy("q + 32", "q + 16"),
+                     launch(1, "x", "q", records)}),
+            EdgeVerdict::kProven)
+      << "a copy begins when all before it are done";
+  EXPECT_EQ(verdict({launch(1, "x", "q", records), writes}), EdgeVerdict::kUnknown)
+      << "what comes after it";
+}
+
+// Each branch begins with nothing before it, whatever the one before it ended with.
+TEST_F(BranchLimits, ABranchKnowsNothingOfTheOneBeforeIt) {
+  const std::string records = ", programmatic_event = \"e\"", after = ", after = [\"e\"]";
+  const std::string force = ", pdl = \"force\"";
+  EXPECT_EQ(
+      judge({{launch(0, "x", "y", records)}, {launch(1, "x", "q", after)}, {launch(2, "y", "z")}})
+          .verdict,
+      EdgeVerdict::kUnknown);
+  EXPECT_EQ(judge({{launch("never", "x", "q"), launch("never", "x", "q", force)},
+                   {launch(0, "x", "y", records)},
+                   {launch(1, "y", "z", after)}})
+                .verdict,
+            EdgeVerdict::kProven);
+  EXPECT_EQ(judge({{launch(0, "x", "y"), launch(1, "x", "q", records)},
+                   {launch(2, "x", "z", ", programmatic_event = \"other\"")},
+                   {launch(3, "z", "y + 16", after)}})
+                .verdict,
+            EdgeVerdict::kUnknown)
+      << "the event is of another branch";
+}
+
+// Copies meet in one byte or more.
+TEST_F(BranchLimits, CopiesMeetInAByte) {
+  const auto bytes = [](const std::string& from, const std::string& to, unsigned count) {
+    return fmt::format("{{ copy = {{ from = \"{}\", to = \"{}\", count = {} }} }}", from, to,
+                       count);
+  };
+  const auto verdict = [&](unsigned first, unsigned at, unsigned count) {
+    return judge({{bytes("more", "bytes + 8", first)},
+                  {bytes("more + 32", fmt::format("bytes + {}", at), count)}})
+        .verdict;
+  };
+  EXPECT_EQ(verdict(1, 8, 1), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(1, 9, 1), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(1, 7, 1), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(1, 7, 2), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(4, 11, 4), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(4, 12, 4), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(4, 4, 4), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(0, 4, 16), EdgeVerdict::kProven) << "nothing is copied";
+  EXPECT_EQ(verdict(4, 10, 0), EdgeVerdict::kProven) << "nothing is copied";
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string source_of(const bind::PlannedEdge& edge) {
     case bind::EdgeSource::kProgram:
       return fmt::format("the program says {}", to_string(edge.mode));
     case bind::EdgeSource::kCaller:
-      return fmt::format("--pdl {}", to_string(edge.mode));
+      return fmt::format("the option pdl says {}", to_string(edge.mode));
     case bind::EdgeSource::kEnvironment:
       return "BATON_PDL=off";
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/buffer.h"
 #include "session/test_program.h"
 
 // What is said of the edges of programs, and what is done with them. The kernels are those of
@@ -388,8 +389,8 @@ TEST_F(EdgeVerdicts, DecisionsSayWhatDecided) {
     return prepare({"late"}, text, autos).check().edges.at(0).decision_reason;
   };
   EXPECT_EQ(because("auto", PdlMode::kAuto), "it is proven");
-  EXPECT_EQ(because("auto", PdlMode::kOff), "--pdl off");
-  EXPECT_EQ(because("auto", PdlMode::kOn), "--pdl on");
+  EXPECT_EQ(because("auto", PdlMode::kOff), "the option pdl says off");
+  EXPECT_EQ(because("auto", PdlMode::kOn), "the option pdl says on");
   EXPECT_EQ(because("on", PdlMode::kOff), "the program says on");
   EXPECT_EQ(because("off", PdlMode::kOn), "the program says off");
   EXPECT_EQ(because("force", PdlMode::kAuto), "the program says force");
@@ -501,6 +502,32 @@ TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
   EXPECT_THAT(edges({"late", "ahead"}, repeat("2", {step("late", "\"x\", \"y + 4 * i\""),
                                                     step("ahead", "\"y + 4\", \"x\", \"z\"")})),
               ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
+}
+
+// A weight in memory that is another buffer's too is constant only if both are. What nobody can
+// name may be it.
+TEST_F(EdgeVerdicts, AWeightThatSharesItsMemoryIsNotConstant) {
+  const Device device = open_device();
+  const auto memory = Buffer<int>::of(device, std::vector<int>(128, 1));
+  const auto given = [&](std::uint64_t first) {
+    return DeviceArray{DType::kI32, {64}, memory.memory().address() + first * sizeof(int)};
+  };
+  const std::string text =
+      kBuffers + buffer("v", "i32", "[64]", "weight", "ones") +
+      buffer("pointers", "u64", "[1]", "input", "zeros") + edge_kernel("ahead") +
+      "[kernels.stores_through]\nptx = \"through.ptx\"\n" +
+      once({step("stores_through", "\"pointers\""), step("ahead", "\"w\", \"x\", \"z\"")});
+  Executable executable = Executable::prepare(program(text), device);
+  const auto verdict = [&](const Bindings& bindings) {
+    return executable.check(bindings).edges.at(0).verdict;
+  };
+  EXPECT_EQ(verdict({}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"y", given(64)}}}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"v", given(8)}}}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"y", given(8)}}}), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict({.memory = {{"w", given(8)}, {"y", given(0)}}}), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"v", given(8)}, {"y", given(16)}}}),
+            EdgeVerdict::kUnknown);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "launch/attribute_limits.h"
 #include "launch/attribute_table.h"
 #include "launch/co_residency.h"
 
@@ -182,7 +183,7 @@ class EvenPlacement {
   // the one with the most shared memory, unless the program says otherwise.
   void match_carveout() {
     const auto* row = launch::find_row(AttributeId::kPreferredSharedMemoryCarveout);
-    if (device_.driver_version() < row->driver) return;
+    if (!launch::is_available(*row, device_)) return;
     std::vector<bool> alike(reports_.size());
     for (const EdgeReport& edge : edges_) {
       if (!edge.programmatic) continue;

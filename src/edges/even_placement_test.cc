@@ -166,6 +166,23 @@ TEST_F(Spread, PaddingLeavesRoomForTheShareAlone) {
   }
 }
 
+// Without padding each execution has the shared memory that its step gives it.
+TEST_F(Spread, WithoutPaddingSharedMemoryStaysAsItIs) {
+  const std::string shrinking = "shared = \"1024 * (3 - i)\"", growing = "shared = \"1024 * i\"";
+  for (const std::string& shared : {shrinking, growing, growing + ", " + kEven}) {
+    Executable executable = prepare("[[steps]]\nrepeat = 3\nindex = \"i\"\nsteps = [ " +
+                                    step("x", "z", shared, "late") + " ]\n");
+    const CheckReport report = executable.check(blocks(1, 32));
+    EXPECT_EQ(report.launches.at(0).padding, 0u);
+    executable.bind(blocks(1, 32));
+    const RunReport& run = executable.run();
+    ASSERT_EQ(run.steps.size(), 3u);
+    for (unsigned i = 0; i < 3; ++i) {
+      EXPECT_EQ(run.steps[i].shared, 1024 * (shared == shrinking ? 3 - i : i)) << shared;
+    }
+  }
+}
+
 TEST_F(Spread, InAGroupEachIsPaddedForTheOther) {
   const std::string group = "[[steps]]\nrepeat = 3\nsteps = [ " + step("x", "y", kEven) + ", " +
                             step("y", "z", kEven) + " ]\n";

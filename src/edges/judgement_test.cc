@@ -3,8 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "bind/plan.h"
+#include "load/footprints.h"
+#include "load/kernel_set.h"
+#include "session/test_program.h"
 
 namespace baton::edges {
 namespace {
@@ -57,6 +64,87 @@ TEST(Judgement, GivesBackWhatItHolds) {
   EXPECT_TRUE(values.configs) << "a launch starts early";
   kept.launches[1].early = false;
   EXPECT_FALSE(kept.decided_by_values().configs);
+}
+
+// The binder asks in its order. What the judge was not asked is answered with yes.
+TEST(KnownJudge, AnswersAsTheJudgeDid) {
+  for (const std::string answers : {"", "0", "1", "01", "10", "0010"}) {
+    Judgement known = judgement(1, {});
+    known.looks_further_back = answers;
+    const KnownJudge judge(known);
+    for (const char answer : answers)
+      EXPECT_EQ(judge.looks_further_back(), answer == '1') << answers;
+    EXPECT_TRUE(judge.looks_further_back()) << answers;
+    EXPECT_TRUE(judge.looks_further_back()) << answers;
+  }
+}
+
+class Kept : public session_test::DeviceTest {
+ protected:
+  // What is kept of a program over testdata/edges.ptx.
+  static std::optional<Judgement> kept_of(const std::vector<std::string>& used,
+                                          const std::vector<std::string>& steps) {
+    using session_test::buffer;
+    std::string text = buffer("w", "i32", "[64]", "weight", "ones") +
+                       buffer("x", "i32", "[64]", "input", "zeros") +
+                       buffer("y", "i32", "[64]", "output", "zeros") +
+                       buffer("z", "i32", "[64]", "output", "zeros");
+    for (const std::string& kernel : used) text += session_test::edge_kernel(kernel);
+    text += "[[steps]]\nrepeat = 1\nsteps = " + session_test::join(steps) + "\n";
+    const Program program = session_test::program(text);
+    bind::BufferTable buffers;
+    for (const ProgramBuffer& definition : program.buffers()) {
+      bind::BoundBuffer& bound = buffers.emplace_back();
+      bound.definition = &definition;
+      bound.shape = {64};
+      bound.elements = 64;
+      bound.bytes = 256;
+    }
+    const load::KernelSet kernels(program, load::read_definitions(program),
+                                  session_test::open_device(), {});
+    const bind::Plan plan =
+        bind::make_plan(program, buffers, PdlMode::kAuto,
+                        [&](const std::string& name) { return kernels.kernel(name); });
+    load::Footprints footprints(kernels);
+    EdgeJudge judge(plan, buffers, footprints, true);
+    bind::bind_steps(plan, {}, buffers, judge);
+    return keep(judge);
+  }
+};
+
+std::string launch(const std::string& kernel, const std::string& arguments,
+                   const std::string& more = "") {
+  return "{ launch = \"" + kernel + "\", grid = [1], block = [4], args = [" + arguments + "]" +
+         (more.empty() ? "" : ", " + more) + " }";
+}
+
+TEST_F(Kept, HoldsEachLaunchAndEdge) {
+  const auto kept =
+      kept_of({"late", "never"}, {launch("late", "\"x\", \"y\""), launch("late", "\"y\", \"z\""),
+                                  launch("never", "\"z\", \"y\"")});
+  ASSERT_TRUE(kept);
+  ASSERT_EQ(kept->launches.size(), 3u);
+  EXPECT_TRUE(kept->is_sound(3));
+  const auto is = [&](std::size_t number, bool early, bool waits) {
+    return kept->launches[number].early == early && kept->launches[number].waits == waits;
+  };
+  EXPECT_TRUE(is(0, false, true));
+  EXPECT_TRUE(is(1, true, true));
+  EXPECT_TRUE(is(2, false, false));
+  ASSERT_EQ(kept->edges.size(), 2u);
+  EXPECT_EQ(kept->edges[0].verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(kept->edges[1].cause, EdgeCause::kNoWait);
+}
+
+TEST_F(Kept, IsNothingWhereSomethingIsWrong) {
+  const std::string first = launch("late", "\"x\", \"y\"");
+  EXPECT_TRUE(kept_of({"late"}, {first, launch("late", "\"y\", \"z\"")}));
+  EXPECT_FALSE(kept_of({"late", "ahead"}, {first, launch("ahead", "\"y\", \"x\", \"z\"")}))
+      << "an unsafe edge";
+  EXPECT_FALSE(kept_of({"late"}, {first, launch("late", "\"y\", \"w\"")})) << "a write of a weight";
+  EXPECT_FALSE(
+      kept_of({"late"}, {session_test::parallel({{first}, {launch("late", "\"x\", \"z\"")}})}))
+      << "branches";
 }
 
 // Verdicts hold where callers' memory is apart: buffers may touch, and empty ones may be anywhere.

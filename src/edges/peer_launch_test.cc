@@ -13,8 +13,10 @@
 #include "peer/division.h"
 #include "peer/epilogue.h"
 #include "peer/kernel_parameters.h"
+#include "peer/kernels.h"
 #include "peer/own_launch.h"
 #include "peer/peer_memory.h"
+#include "ptx/ast.h"
 
 namespace baton::edges {
 namespace {
@@ -165,6 +167,23 @@ TEST(PeerLaunch, EveryDTypeHasAKernelThatIsRead) {
               "baton_all_reduce_" + std::string(peer::suffix_of(dtype).value()));
     EXPECT_EQ(launch.footprint, step(dtype, false, false).launch().footprint) << "read once";
   }
+}
+
+// How many warps a block has decides what its barriers order.
+TEST(PeerLaunch, TheKernelIsReadForItsOwnThreads) {
+  const PeerLaunch launch = step(DType::kF32, false, false).launch();
+  const auto module = ptx::ParsedModule::parse(peer::kernels_ptx(true), "all_reduce_90.ptx");
+  const ptx::Function* const function = module->function(launch.footprint->kernel);
+  ASSERT_NE(function, nullptr);
+  const overlap::Footprint own = overlap::read_footprint(module, *function, {peer::kThreads, 1, 1});
+  ASSERT_EQ(own.accesses.size(), launch.footprint->accesses.size());
+  for (std::size_t k = 0; k < own.accesses.size(); ++k) {
+    EXPECT_EQ(own.accesses[k].order, launch.footprint->accesses[k].order);
+    EXPECT_EQ(own.accesses[k].where, launch.footprint->accesses[k].where);
+  }
+  EXPECT_EQ(own.behind_barrier, launch.footprint->behind_barrier);
+  EXPECT_EQ(own.ordering_ops, launch.footprint->ordering_ops);
+  EXPECT_EQ(own.waits, launch.footprint->waits);
 }
 
 }  // namespace

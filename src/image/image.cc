@@ -89,10 +89,11 @@ Image Image::from_bytes(std::string_view bytes, std::string name) {
 Image Image::from_static(std::string_view bytes, std::string name) {
   Image image(bytes, std::move(name));
   if (image.bytes_.data()[image.bytes_.size()] != '\0') {
-    throw error(ErrorCode::kInvalidInput,
-                "{}: no NUL follows the image's {} bytes, which are not copied; append one, or use "
-                "Image::from_bytes",
-                image.name(), image.bytes_.size());
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{}: no NUL follows the image's {} bytes, which are not copied; append one, or take "
+        "an image that copies them",
+        image.name(), image.bytes_.size());
   }
   return image;
 }

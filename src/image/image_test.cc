@@ -33,6 +33,8 @@ TEST(Image, IsWhatItsBytesSay) {
 TEST(Image, RefusesOtherBytes) {
   using namespace std::string_literals;
   EXPECT_NE(refusal("PK\x03\x04..."s).find("a zip archive"), std::string::npos);
+  EXPECT_NE(refusal("PK\x03\x04" + std::string(26, 'x') + "baton.index").find("a Baton bundle"),
+            std::string::npos);
   EXPECT_NE(refusal("BC\xc0\xde..."s).find("LLVM bitcode; compile it to PTX"), std::string::npos);
   EXPECT_EQ(
       refusal("\x7fTileIR\0\x0d\x01\0\0more"s),

@@ -15,13 +15,23 @@ struct Mistaken {
   std::string_view magic;
   std::string_view what;
 };
+constexpr std::string_view kZip = "PK\x03\x04";
 constexpr Mistaken kMistaken[] = {
-    {"PK\x03\x04", "a zip archive (a wheel is one); unpack it first"},
+    {kZip, "a zip archive (a wheel is one); unpack it first"},
     {"\x1f\x8b", "compressed by gzip; unpack it first"},
     {"\x28\xb5\x2f\xfd", "compressed by zstd; unpack it first"},
     {"BC\xc0\xde", "LLVM bitcode; compile it to PTX first"},
     {"\xde\xc0\x17\x0b", "LLVM bitcode; compile it to PTX first"},
 };
+
+// A bundle's first entry comes after the fixed part of its header (docs/bundles.md).
+constexpr std::size_t kZipEntryName = 30;
+constexpr std::string_view kBundleIndex = "baton.index";
+
+bool begins_as_bundle(std::string_view bytes) {
+  return bytes.starts_with(kZip) && bytes.size() > kZipEntryName &&
+         kBundleIndex.starts_with(bytes.substr(kZipEntryName, kBundleIndex.size()));
+}
 
 // What Tile IR bytecode begins with ("Magic Number", Tile IR 13.1). The version follows.
 constexpr std::string_view kTileIr("\x7fTileIR\0", 8);
@@ -80,6 +90,10 @@ ImageKind sniff(std::string_view bytes, std::string_view name) {
   if (bytes.starts_with("\xef\xbb\xbf") && starts_with_ptx_version(bytes.substr(3))) {
     throw error(ErrorCode::kInvalidInput,
                 "{} begins with a byte order mark, which PTX assemblers reject; remove it", name);
+  }
+  if (begins_as_bundle(bytes)) {
+    throw error(ErrorCode::kInvalidInput, "{} is a Baton bundle, not an image; open it as a bundle",
+                name);
   }
   for (const auto& [magic, what] : kMistaken) {
     if (bytes.starts_with(magic)) throw error(ErrorCode::kInvalidInput, "{} is {}", name, what);

@@ -30,11 +30,6 @@ void add(Together& together, const AttributeRow& row) {
   together.needs |= row.needs;
 }
 
-bool available(const AttributeRow& row, const Device& device) {
-  return row.refusal.empty() && row.architecture <= device.architecture() &&
-         row.driver <= device.driver_version();
-}
-
 Extents extents_of(const LaunchAttribute& attribute) {
   return attribute.as<Extents>();
 }
@@ -70,7 +65,7 @@ Together compiled_in(const ResolvedKernel& kernel) {
 bool all_available(const LaunchAttributes& attributes, const Device& device) {
   return std::ranges::all_of(attributes.all(), [&](const LaunchAttribute& attribute) {
     const AttributeRow* row = find_row(attribute.id());
-    return row == nullptr || available(*row, device);
+    return row == nullptr || is_available(*row, device);
   });
 }
 
@@ -83,9 +78,9 @@ Error missing_wait(const KernelFacts& facts) {
   const auto cause = missing_wait_cause(facts);
   return error(
       ErrorCode::kInvalidInput,
-      "kernel {} is launched with pdl() and never waits for the launch before it "
-      "(griddepcontrol.wait){}{}; leave pdl() out, or set force_pdl if it needs nothing of "
-      "that launch",
+      "kernel {} is launched with pdl and never waits for the launch before it "
+      "(griddepcontrol.wait){}{}; leave pdl out, or force it if the kernel needs nothing of that "
+      "launch",
       facts.name, cause ? ": " : "", cause.value_or(""));
 }
 
@@ -180,6 +175,11 @@ Error broken_preferred(const KernelState& kernel, const ResolvedKernel& resolved
 
 }  // namespace
 
+bool is_available(const AttributeRow& row, const Device& device) {
+  return row.refusal.empty() && row.architecture <= device.architecture() &&
+         row.driver <= device.driver_version();
+}
+
 bool divides(const Extents& cluster, const Dim3& grid) {
   const auto axes = extents(grid);
   for (int i = 0; i < 3; ++i) {
@@ -213,7 +213,7 @@ std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedK
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     const AttributeRow* row = find_row(attribute.id());
     if (row == nullptr) continue;
-    if (!available(*row, resolved.device()))
+    if (!is_available(*row, resolved.device()))
       return unavailable(kernel, resolved.device(), *row, attribute);
     add(together, *row);
   }

@@ -4,10 +4,15 @@
 #include <optional>
 
 #include "baton/error.h"
+#include "baton/device.h"
 #include "baton/launch.h"
+#include "launch/attribute_table.h"
 #include "runtime/kernel_state.h"
 
 namespace baton::launch {
+
+// Whether device and driver have the attribute.
+bool is_available(const AttributeRow& row, const Device& device);
 
 // Whether device and driver have every attribute of a config, and whether those go with each other,
 // with the grid and with the kernel. Attributes without a row in the table pass: they are the

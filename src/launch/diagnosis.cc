@@ -114,7 +114,7 @@ void note_suspects(const ResolvedKernel& resolved, const LaunchConfig& config, C
   if (config.shared > static_cast<std::uint32_t>(shared)) {
     failure.note(fmt::format(
         "its function allows {} bytes of dynamic shared memory: other code lowered what Baton had "
-        "raised; Kernel::set_attribute({}, {}) raises it again",
+        "raised; set the attribute {} of the function to {} again",
         shared, static_cast<int>(kShared), config.shared));
   }
 }

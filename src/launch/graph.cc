@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "driver/driver.h"
+#include "launch/graph_edges.h"
 #include "runtime/context.h"
 #include "runtime/crossing.h"
 #include "runtime/release.h"
@@ -18,54 +19,30 @@ using HostFunction = std::function<void()>;
 // Lists share their functions: an instance keeps those of its graph.
 using HostFunctions = std::vector<std::shared_ptr<const HostFunction>>;
 
-CUgraphEdgeData data_of(GraphEdgeKind kind) {
-  CUgraphEdgeData data{};
-  switch (kind) {
-    case GraphEdgeKind::kFull:
-      break;
-    case GraphEdgeKind::kProgrammatic:
-      // The port of a captured launch with programmatic stream serialization.
-      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
-      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-      break;
-    case GraphEdgeKind::kLaunchOrder:
-      // That of a captured launch completion event.
-      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
-      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-      break;
-  }
-  return data;
-}
-
-// Full edges, which the calls that add nodes take.
-std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after) {
-  std::vector<CUgraphNode> nodes;
-  for (const GraphEdge& edge : after) {
-    if (edge.kind == GraphEdgeKind::kFull) nodes.push_back(edge.from);
-  }
-  return nodes;
-}
-
 }  // namespace
 
 struct Graph::State {
   explicit State(const Device& on) : device(on) {}
-  State(const Device& on, CUgraph body) : device(on), graph(body), is_body(true) {}
+  State(const Device& on, CUgraph given) : device(on), graph(given), is_foreign(true) {}
   State(const State&) = delete;
   ~State() {
-    if (graph == nullptr || is_body) return;
+    if (graph == nullptr || is_foreign) return;
     release_in_context(device, [this](const driver::Driver& driver) {
       BATON_RELEASE(driver, cuGraphDestroy, graph);
     });
   }
 
-  // Adds a node by `call(node, after, count)`, which returns the driver's result, then its
-  // programmatic edges.
+  // Adds the node that `call` adds after these nodes, then its programmatic edges.
   template <typename Call>
   NativeGraphNode add(Span<const GraphEdge> after, Call&& call) {
-    const std::vector<CUgraphNode> full = full_edges(after);
+    const std::vector<CUgraphNode> full = launch::full_edges(after);
     const ContextGuard guard(device);
-    const CUgraphNode node = call(full);
+    CUgraphNode node = nullptr;
+    try {
+      node = call(full);
+    } catch (const Error& failure) {
+      throw launch::explain_edges(device, graph, after, std::nullopt, failure);
+    }
     for (const GraphEdge& edge : after) {
       if (edge.kind != GraphEdgeKind::kFull) connect(edge, node);
     }
@@ -73,8 +50,12 @@ struct Graph::State {
   }
 
   void connect(const GraphEdge& edge, CUgraphNode to) const {
-    const CUgraphEdgeData data = data_of(edge.kind);
-    BATON_DRIVER_CALL(device.driver(), cuGraphAddDependencies, graph, &edge.from, &to, &data, 1);
+    const CUgraphEdgeData data = launch::data_of(edge.kind);
+    try {
+      BATON_DRIVER_CALL(device.driver(), cuGraphAddDependencies, graph, &edge.from, &to, &data, 1);
+    } catch (const Error& failure) {
+      throw launch::explain_edges(device, graph, {&edge, 1}, to, failure);
+    }
   }
 
   NativeGraphNode add_memset(const CUDA_MEMSET_NODE_PARAMS& params, Span<const GraphEdge> after) {
@@ -88,7 +69,7 @@ struct Graph::State {
 
   Device device;
   CUgraph graph = nullptr;
-  const bool is_body = false;  // the conditional node owns it
+  const bool is_foreign = false;  // a conditional node or the caller owns it
   HostFunctions functions;
 };
 
@@ -125,6 +106,11 @@ Graph Graph::capture(const Stream& stream, const std::function<void()>& work) {
   return graph;
 }
 
+Graph Graph::adopt(const Device& device, NativeGraph graph) {
+  if (graph == nullptr) throw error(ErrorCode::kInvalidInput, "the graph to adopt is null");
+  return Graph(std::make_unique<State>(device, graph));
+}
+
 const Device& Graph::device() const {
   return state_->device;
 }
@@ -135,6 +121,7 @@ NativeGraph Graph::native() const {
 
 NativeGraphNode Graph::add(const LaunchPlan& launch, Span<const GraphEdge> after) {
   require_one_device("launch", launch.kernel().device(), "graph", state_->device);
+  launch::require_wait(launch, after);
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     return launch.add_to(state_->graph, full);
   });
@@ -142,6 +129,7 @@ NativeGraphNode Graph::add(const LaunchPlan& launch, Span<const GraphEdge> after
 
 NativeGraphNode Graph::add(const LaunchPlan& launch, void* const* arguments,
                            Span<const GraphEdge> after) {
+  launch::require_wait(launch, after);
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     return launch.add_to(state_->graph, full, arguments);
   });
@@ -243,12 +231,21 @@ GraphConditional Graph::add_conditional(GraphCondition condition, int type,
   params.conditional.type = static_cast<CUgraphConditionalNodeType>(type);
   params.conditional.size = 1;
   params.conditional.ctx = state_->device.native_context();
-  const NativeGraphNode added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
-    CUgraphNode node = nullptr;
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddNode, &node, state_->graph, full.data(),
-                      nullptr, full.size(), &params);
-    return node;
-  });
+  NativeGraphNode added = nullptr;
+  try {
+    added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+      CUgraphNode node = nullptr;
+      BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddNode, &node, state_->graph, full.data(),
+                        nullptr, full.size(), &params);
+      return node;
+    });
+  } catch (const Error& failure) {
+    if (!launch::is_refused_argument(failure)) throw;
+    throw launch::refused(failure,
+                          "the graph has no unused condition {:#x}; each conditional node takes "
+                          "one of its own, made for its graph",
+                          condition);
+  }
   const CUgraph body = params.conditional.phGraph_out[0];
   return {added, Graph(std::make_unique<State>(state_->device, body))};
 }
@@ -263,7 +260,14 @@ GraphConditional Graph::add_while(GraphCondition condition, Span<const GraphEdge
 
 void Graph::connect(const GraphEdge& edge, NativeGraphNode to) {
   const ContextGuard guard(state_->device);
-  state_->connect(edge, to);
+  try {
+    state_->connect(edge, to);
+  } catch (const Error& failure) {
+    if (!launch::is_refused_argument(failure)) throw;
+    throw launch::refused(failure,
+                          "the driver does not take the edge: it would close a cycle, or the "
+                          "graph has it already");
+  }
 }
 
 Graph::Counts Graph::counts() const {
@@ -294,6 +298,22 @@ struct GraphInstance::State {
     });
   }
 
+  // Calls `call`, which gives the node another launch, and explains what the driver refuses.
+  template <typename Call>
+  void update(NativeGraphNode node, const LaunchPlan& launch, Call&& call) const {
+    try {
+      if (node != nullptr) return call();
+    } catch (const Error& failure) {
+      if (!launch::is_refused_argument(failure)) throw;
+      const auto kind = launch::other_than_launch(device.driver(), node);
+      throw launch::refused(failure, "the node cannot become a launch of kernel {}: it is {}",
+                            launch.kernel().name(),
+                            kind ? *kind : "no launch of the graph that the instance was made of");
+    }
+    throw error(ErrorCode::kInvalidInput,
+                "the node that is to become a launch of kernel {} is null", launch.kernel().name());
+  }
+
   Device device;
   CUgraphExec exec = nullptr;
   HostFunctions functions;
@@ -306,8 +326,16 @@ GraphInstance::GraphInstance(const Graph& graph, bool node_priorities)
   // Without the flag all nodes have the stream's priority; with it an update cannot change any.
   const unsigned long long flags =
       node_priorities ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
-  BATON_DRIVER_CALL(state_->device.driver(), cuGraphInstantiateWithFlags, &state_->exec,
-                    graph.native(), flags);
+  try {
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphInstantiateWithFlags, &state_->exec,
+                      graph.native(), flags);
+  } catch (const Error& failure) {
+    if (!launch::is_refused_argument(failure)) throw;
+    throw launch::refused(
+        failure,
+        "the driver does not instantiate the graph: its edges close a cycle, it "
+        "is the body of a conditional node, or it has such nodes and another instance");
+  }
 }
 
 GraphInstance::GraphInstance(GraphInstance&&) noexcept = default;
@@ -324,12 +352,12 @@ void GraphInstance::launch(const Stream& stream) const {
 }
 
 void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch) const {
-  launch.update_node(state_->exec, node);
+  state_->update(node, launch, [&] { launch.update_node(state_->exec, node); });
 }
 
 void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch,
                            void* const* arguments) const {
-  launch.update_node(state_->exec, node, arguments);
+  state_->update(node, launch, [&] { launch.update_node(state_->exec, node, arguments); });
 }
 
 bool GraphInstance::update(const Graph& graph) {

@@ -38,6 +38,17 @@ constexpr const char* kStep = R"(
 }
 )";
 
+template <typename Call>
+void expect_refusal(Call&& call, const char* text) {
+  try {
+    call();
+    ADD_FAILURE() << "not refused: " << text;
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput) << failure.what();
+    EXPECT_THAT(failure.message(), HasSubstr(text));
+  }
+}
+
 class GraphTest : public testing::Test {
  protected:
   static Device open() {
@@ -221,15 +232,74 @@ TEST_F(GraphTest, ConditionalNodesExecuteTheirBodies) {
   EXPECT_EQ(run(1), 1u);
   EXPECT_EQ(run(5), 31u);
   // A second node for one condition, and a second instance.
-  EXPECT_THROW(graph.add_if(go), Error);
-  EXPECT_THROW(GraphInstance second(graph), Error);
+  expect_refusal([&] { graph.add_if(go); }, "no unused condition");
+  expect_refusal([&] { GraphInstance second(graph); }, "and another instance");
+  expect_refusal([&] { GraphInstance body(loop.body); }, "the body of a conditional node");
 }
 
 TEST_F(GraphTest, BadInputIsRefused) {
   Graph graph(device_);
-  EXPECT_THROW(graph.add_host({}), Error);
-  const GraphEdge empty(graph.add_empty(), GraphEdgeKind::kProgrammatic);
-  EXPECT_THROW(graph.add(plan(1), {&empty, 1}), Error) << "only launches have programmatic edges";
+  expect_refusal([&] { graph.add_host({}); }, "host function of a node is empty");
+  Graph other(device_);
+  const NativeGraphNode foreign = other.add_empty();
+  const NativeGraphNode first = graph.add(plan(1)), host = graph.add_host([] {});
+  for (const auto& [edge, text] : std::vector<std::pair<GraphEdge, const char*>>{
+           {{nullptr}, "edge 1 comes from a null node"},
+           {{foreign}, "edge 1 comes from a node that the graph does not have"},
+           {{nullptr, GraphEdgeKind::kProgrammatic}, "comes from a null node"},
+           {{foreign, GraphEdgeKind::kProgrammatic}, "a node that the graph does not have"},
+           {{host, GraphEdgeKind::kProgrammatic}, "the earlier node is a host function"},
+           {{host, GraphEdgeKind::kLaunchOrder}, "the earlier node is a host function"}}) {
+    const GraphEdge edges[] = {first, edge};
+    expect_refusal([&] { graph.add(plan(1), edges); }, text);
+  }
+  const GraphEdge early(first, GraphEdgeKind::kProgrammatic);
+  expect_refusal(
+      [&] {
+        graph.add_fill(x_.memory().address(), 0, 4, 1, {&early, 1});
+      },
+      "the later node is a fill");
+}
+
+TEST_F(GraphTest, EdgesThatDoNotFitAreRefused) {
+  Graph graph(device_), other(device_);
+  const NativeGraphNode first = graph.add(plan(1)), second = graph.add(plan(2));
+  graph.connect(first, second);
+  expect_refusal([&] { graph.connect(second, first); }, "would close a cycle");
+  expect_refusal([&] { graph.connect(first, nullptr); }, "the edge leads to a null node");
+  expect_refusal([&] { graph.connect(first, other.add_empty()); },
+                 "the edge leads to a node that the graph does not have");
+}
+
+TEST_F(GraphTest, OnlyLaunchesOfTheGraphAreUpdated) {
+  Graph graph(device_), other(device_);
+  graph.add(plan(1));
+  const NativeGraphNode host = graph.add_host([] {});
+  const GraphInstance instance(graph);
+  expect_refusal([&] { instance.update(nullptr, plan(2)); },
+                 "the node that is to become a launch of kernel step is null");
+  expect_refusal([&] { instance.update(host, plan(2)); }, "it is a host function");
+  expect_refusal([&] { instance.update(other.add(plan(1)), plan(2)); },
+                 "no launch of the graph that the instance was made of");
+}
+
+TEST_F(GraphTest, AKernelWithoutAWaitTakesNoProgrammaticEdge) {
+  constexpr const char* kPlain =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry plain() { ret; }\n";
+  const Kernel plain =
+      Module::load(device_, Image::from_bytes(kPlain, "plain.ptx")).kernel("plain");
+  LaunchConfig config{.block = 1, .stream = stream_};
+  Graph graph(device_);
+  const GraphEdge early(graph.add(plan(1)), GraphEdgeKind::kProgrammatic);
+  expect_refusal(
+      [&] {
+        graph.add(LaunchPlan::make(plain, config), {&early, 1});
+      },
+      "kernel plain has a programmatic edge and never waits");
+  graph.add(LaunchPlan::make(plain, config));
+  config.force_pdl = true;
+  graph.add(LaunchPlan::make(plain, config), {&early, 1});
+  EXPECT_EQ(graph.counts().nodes, 3u);
 }
 
 }  // namespace

@@ -200,8 +200,8 @@ void LaunchPlan::set_stream(const Stream& stream) {
   State& state = this->state();
   if (!(stream.device() == state.resolved->device())) {
     throw error(ErrorCode::kInvalidInput,
-                "kernel {}: the plan is for {}, the stream belongs to {}; give the plan a config "
-                "with that stream, or make one a device",
+                "kernel {}: the plan is for {}, the stream belongs to {}; make a plan for each "
+                "device",
                 state.kernel.name(), state.resolved->device().spec(), stream.device().spec());
   }
   state.config.stream = stream;

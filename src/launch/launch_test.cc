@@ -230,7 +230,7 @@ TEST_F(LaunchTest, PdlWithoutAWaitIsRefusedEachTime) {
       FAIL() << "was launched";
     } catch (const Error& refused) {
       EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
-      EXPECT_THAT(refused.what(), AllOf(HasSubstr("kernel mixed is launched with pdl()"),
+      EXPECT_THAT(refused.what(), AllOf(HasSubstr("kernel mixed is launched with pdl and"),
                                         HasSubstr("never waits"), HasSubstr("set force_pdl")));
     }
     EXPECT_THROW(LaunchPlan::make(mixed_, early, out_, 1.0f, 1, Three{}), Error);

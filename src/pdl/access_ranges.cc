@@ -199,7 +199,6 @@ AccessRanges::Found AccessRanges::result_of(Place definition, Place at) {
 }
 
 AccessRanges::Found AccessRanges::register_at(Register id, Place user, Place at) {
-  if (id >= code_.registers) return std::nullopt;
   return is_current(id, user, at) ? value_at(id, at) : value_of(id);
 }
 
@@ -355,7 +354,7 @@ std::optional<NumberRange> AccessRanges::growth(Register id, Place definition, P
   if (!is_copy && !is_addition) return std::nullopt;
   for (std::size_t k = 0; k < operation.sources.size(); ++k) {
     const ValueSource& source = operation.sources[k];
-    if (source.kind != ValueSource::Kind::kRegister || source.id >= code_.registers) continue;
+    if (source.kind != ValueSource::Kind::kRegister) continue;
     if (!is_current(source.id, at, definition)) continue;
     std::optional<NumberRange> before;
     if (source.id == id) {
@@ -410,8 +409,7 @@ AccessRanges::Found AccessRanges::restricted_from(Register id, Place definition,
 
 std::optional<bool> AccessRanges::decided(Place comparison, Place at, unsigned depth) {
   const Register predicate = code_.operations[comparison].defines[0];
-  const bool is_known =
-      predicate < code_.registers && graph_.is_single(predicate) && !code_.unset[predicate];
+  const bool is_known = graph_.is_single(predicate) && !code_.unset[predicate];
   if (!is_known || depth > kMaxPredicates || comparison == at) return std::nullopt;
   const std::vector<Place>& next = code_.operations[comparison].next;
   for (const Place user : code_.users.of(predicate)) {

@@ -48,6 +48,16 @@ TouchedMemory::Place piece_of(const TouchedMemory::Place& place) {
   return place.bytes != kUnknownBytes ? place : TouchedMemory::Place{place.memory};
 }
 
+// With alignments of addresses a kernel can get from a view to all views of the same 256 bytes.
+TouchedMemory::Place with_neighbours(TouchedMemory::Place place) {
+  constexpr std::uint64_t kReach = 255;
+  if (place.bytes == kUnknownBytes) return place;
+  const std::uint64_t before = std::min(place.offset, kReach);
+  place.offset -= before;
+  place.bytes += before + kReach;
+  return place;
+}
+
 }  // namespace
 
 // What a source is with the launch's arguments.
@@ -63,6 +73,8 @@ struct AddressBinder::Mixture {
   Places pieces;
   std::pmr::vector<AddressSource> elsewhere;  // in memory that is no buffer's
   bool loaded = false;
+  // The difference of two loaded values of 64 bits may be that of two addresses.
+  bool loads_differ = false;
   bool only_whole = true;  // each address is added, once
   std::uint64_t offset = kUnknownOffset;
   std::uint32_t argument = kNoArgument;  // whose offset it is
@@ -119,6 +131,7 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
   for (const AddressSource& source : origin.sources) {
     if (source.kind == SourceKind::kLoaded) {
       out.loaded = true;
+      out.loads_differ = (source.ways & AddressSource::kMixed) != 0;
       continue;
     }
     const bool is_whole =
@@ -151,6 +164,9 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
   }
   // The difference of a loaded address and a known one leads from this one to anywhere.
   if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kLoaded;
+  for (const Origin& origin : footprint.aligned) {
+    tells_alignment_ = tells_alignment_ || !mixture(origin).pieces.empty();
+  }
   for (const Origin& origin : footprint.stored) {
     const Mixture found = mixture(origin);
     const bool is_address =
@@ -194,7 +210,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   for (const TouchedMemory::Place& piece : deciding_) add_once(found.pieces, piece);
   const bool is_one = found.count() == 1;
   const bool is_loaded = found.loaded || loads_decide_;
-  if (is_loaded && !(is_one && found.only_whole && loads_indexes_)) {
+  if (is_loaded && !(is_one && found.only_whole && loads_indexes_ && !found.loads_differ)) {
     out.unknown = UnknownAddress::kLoaded;
     return;
   }
@@ -204,7 +220,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
       place.offset = found.offset;
       place.argument = found.argument;
     }
-    add_once(out.places, place);
+    add_once(out.places, tells_alignment_ ? with_neighbours(place) : place);
   }
 }
 

@@ -122,8 +122,9 @@ class AddressBinder {
   // Memory whose addresses decide what the kernel computes: any value may depend on them.
   std::pmr::vector<TouchedMemory::Place> deciding_{&scratch_};
   std::optional<UnknownAddress> decided_by_unknown_;
-  bool loads_decide_ = false;  // the same of what is loaded from memory
-  bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index
+  bool tells_alignment_ = false;  // numbers tell the lowest bits of addresses
+  bool loads_decide_ = false;     // the same of what is loaded from memory
+  bool loads_indexes_ = true;     // what is loaded from memory and added to an address is an index
 };
 
 }  // namespace baton::overlap

@@ -295,8 +295,19 @@ class Walk {
                          : KnownValue::number(found->bits);
   }
 
+  // Whether a copy's size is more than 0. Operands beyond that of cp.async say how much of it, or
+  // whether any of it, is read. The sources are its other address, and what follows.
+  bool copies_something(const Operation& operation) const {
+    const std::vector<ValueSource>& from = operation.sources;
+    const bool may_leave_out = !operation.instruction->has("bulk") && from.size() > 2;
+    if (from.size() < 2 || may_leave_out) return false;
+    const KnownValue size = of(from[1]);
+    return size.is_number() && size.bits != 0;
+  }
+
   void access(std::uint32_t at, const Operation& operation) {
     if (operation.space == Operation::Space::kTensorMap) return;
+    if (operation.instruction->opcode == "cp" && !copies_something(operation)) return;
     KnownValue address = of(operation.address);
     if (!address.is_address()) return;
     const ptx::InstructionOperand* place = nullptr;
@@ -332,7 +343,6 @@ void walk_certainly(const Footprint& footprint, std::span<const GivenArgument> a
                     const LaunchExtents& extents, const ThreadPosition& thread,
                     const VariableNumber& variable, std::uint64_t& steps,
                     std::vector<CertainAccess>& out) {
-  if (footprint.code == nullptr) return;
   Walk(footprint, arguments, extents, thread, variable, steps, out).run();
 }
 

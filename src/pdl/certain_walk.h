@@ -29,9 +29,9 @@ struct CertainAccess {
   bool unordered = false;            // nothing that may order threads came before it
 };
 
-// Appends at most `kMaxCertainAccesses` accesses of global memory. `ordering`: by operation,
-// whether it may order threads. `steps` is the number of operations that may be executed, and
-// becomes what is left of it.
+// Appends at most `kMaxCertainAccesses` accesses of global memory. The footprint has code.
+// `ordering`: by operation, whether it may order threads. `steps` is the number of operations that
+// may be executed, and becomes what is left of it.
 void walk_certainly(const Footprint& footprint, std::span<const GivenArgument> arguments,
                     const LaunchExtents& extents, const ThreadPosition& thread,
                     const VariableNumber& variable, std::uint64_t& steps,

@@ -37,9 +37,39 @@ struct Frame {
   std::unordered_map<const ptx::Variable*, std::unordered_map<std::uint32_t, std::uint32_t>> names;
 };
 
+// Functions of the device's runtime that touch no buffer. vprintf reads what %s names.
 bool is_runtime_helper(std::string_view name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+  return name == "malloc" || name == "free" || name == "__assertfail" ||
          name == "cudaGraphSetConditional";
+}
+
+// Whether the text has a conversion %s, such as "%-8s".
+bool prints_string(std::string_view format) {
+  for (std::size_t at = format.find('%'); at < format.size(); at = format.find('%', at + 1)) {
+    at = format.find_first_not_of("-+ #0123456789.*hlLjzt", at + 1);
+    if (at >= format.size()) break;
+    if (format[at] == 's') return true;
+  }
+  return false;
+}
+
+// Whether vprintf prints numbers alone, whatever format of the module it gets. Formats are arrays
+// of bytes with contents.
+bool prints_numbers(const ptx::ParsedModule& module) {
+  bool has_format = false;
+  for (const ptx::TopLevel& item : module.items()) {
+    const auto* const variable = std::get_if<ptx::Variable>(&item);
+    if (variable == nullptr || variable->initialiser.empty()) continue;
+    const std::string_view type = variable->type;
+    if (type != "b8" && type != "u8" && type != "s8") continue;
+    std::string text;
+    for (const InstructionOperand& byte : variable->initialiser[0].children) {
+      text += static_cast<char>(byte.bits);
+    }
+    if (prints_string(text)) return false;
+    has_format = true;
+  }
+  return has_format;
 }
 
 std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* variable) {
@@ -60,8 +90,9 @@ class CodeReader {
     code_.operations.reserve(64);
     open_frame(*code_.kernel, kNone, kNone);
     for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
-    whole_.resize(code_.registers);
-    split_webs(code_, whole_);
+    std::vector<bool> whole(code_.registers);
+    for (const std::uint32_t id : whole_) whole[id] = true;
+    split_webs(code_, whole);
     index();
     code_.equalities = find_equalities(code_);
     code_.deciding = find_deciding(code_);
@@ -202,6 +233,7 @@ class CodeReader {
       const InstructionOperand& operand = i.operands[k];
       if (static_cast<int>(k) == shape.address) {
         out.address = source(f, flat.scope, operand);
+        add_coordinates(f, flat, operand, out);
       } else if (k == 0 && shape.defines && operand.kind != InstructionOperand::Kind::kAddress) {
         add_defines(f, flat.scope, operand, out);
         if (ptx::updates_operand(i, k)) add_sources(f, flat, operand, out);
@@ -228,9 +260,9 @@ class CodeReader {
     if (at.kind != InstructionOperand::Kind::kAddress || at.children.empty()) return;
     const auto found = frames_[f].function->variable(flat.scope, at.children[0].text);
     if (!found || found->variable->space != ptx::StateSpace::kParam) return;
-    if (frames_[f].caller == kNone && param_index(*code_.kernel, found->variable) != kNone) return;
+    if (param_index(*code_.kernel, found->variable) != kNone) return;
     const std::uint32_t passed = register_id(f, found->variable, 0);
-    keep_whole(passed);  // a part of it may be all that is passed here
+    whole_.push_back(passed);  // a part of it may be all that is passed here
     if (out.kind == Kind::kLoad) {
       out.sources.push_back({ValueSource::Kind::kRegister, passed, 0});
     } else {
@@ -265,7 +297,8 @@ class CodeReader {
     const ptx::Function* function = code_.module->function(callee->text);
     if (function == nullptr) return;
     if (!function->has_body) {
-      if (is_runtime_helper(function->name)) {
+      const bool prints = function->name == "vprintf" && prints_numbers(*code_.module);
+      if (prints || is_runtime_helper(function->name)) {
         out.kind = Kind::kCompute;
       } else {
         out.open = UnseenCause::kForeignCall;
@@ -300,13 +333,8 @@ class CodeReader {
       if (operand.kind != InstructionOperand::Kind::kIdentifier) continue;
       const std::uint32_t passed = register_of(f, scope, operand.text);
       frames_[inner].names[&params[k]][0] = passed;
-      keep_whole(passed);  // what the callee does to its own is done to the caller's
+      whole_.push_back(passed);  // what the callee does to its own is done to the caller's
     }
-  }
-
-  void keep_whole(std::uint32_t id) {
-    if (whole_.size() <= id) whole_.resize(id + 1);
-    whole_[id] = true;
   }
 
   std::uint32_t register_id(std::uint32_t f, const ptx::Variable* variable, std::uint32_t number) {
@@ -345,9 +373,19 @@ class CodeReader {
       for (const InstructionOperand& child : operand.children) add_sources(f, flat, child, out);
       return;
     }
+    add_coordinates(f, flat, operand, out);
     // In local memory then, where what was passed is written and read by nobody that is followed.
     if (passes(f, flat.scope, operand)) out.open = UnseenCause::kAddressOfArgument;
     out.sources.push_back(source(f, flat.scope, operand));
+  }
+
+  // [map, {x, y}]: what stands beside the address.
+  void add_coordinates(std::uint32_t f, const ptx::FlatInstruction& flat,
+                       const InstructionOperand& operand, Operation& out) {
+    if (operand.kind != InstructionOperand::Kind::kAddress) return;
+    for (std::size_t k = 1; k < operand.children.size(); ++k) {
+      add_sources(f, flat, operand.children[k], out);
+    }
   }
 
   // Whether it names a parameter that is not the kernel's own.
@@ -357,7 +395,7 @@ class CodeReader {
     const std::string_view name = is_address ? operand.children[0].text : operand.text;
     const auto found = frames_[f].function->variable(scope, name);
     return found && found->variable->space == ptx::StateSpace::kParam &&
-           (frames_[f].caller != kNone || param_index(*code_.kernel, found->variable) == kNone);
+           param_index(*code_.kernel, found->variable) == kNone;
   }
 
   // "table+64"
@@ -397,8 +435,7 @@ class CodeReader {
       case ptx::StateSpace::kReg:
         return {ValueSource::Kind::kRegister, register_id(f, found->variable, found->index), 0};
       case ptx::StateSpace::kParam: {
-        const std::uint32_t index =
-            frames_[f].caller == kNone ? param_index(*code_.kernel, found->variable) : kNone;
+        const std::uint32_t index = param_index(*code_.kernel, found->variable);
         // Behind its beginning: "p0+64".
         if (index != kNone && operand.offset != 0) return {ValueSource::Kind::kAnything, 0, 0};
         if (index != kNone) return {ValueSource::Kind::kParam, index, 0};
@@ -447,7 +484,8 @@ class CodeReader {
   std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
   std::unordered_map<std::string_view, std::uint32_t> variables_;
   std::unordered_map<const ptx::Variable*, std::uint32_t> shared_;
-  std::vector<bool> whole_;  // registers that stand for more than one, or are written in parts
+  // Registers that stand for more than one, or are written in parts.
+  std::vector<std::uint32_t> whole_;
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;
   std::size_t operands_ = 0;

@@ -43,10 +43,8 @@ std::unordered_map<std::uint32_t, Equality> find_equalities(const Code& code) {
   std::unordered_map<std::uint32_t, Equality> result;
   for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
     const Operation& setp = code.operations[at];
-    if (setp.instruction == nullptr || setp.instruction->opcode != "setp" ||
-        setp.kind != Operation::Kind::kCompute || setp.guard != kNone) {
-      continue;
-    }
+    const bool is_certain = setp.instruction != nullptr && setp.guard == kNone;
+    if (!is_certain || setp.instruction->opcode != "setp") continue;
     const std::vector<std::string_view>& modifiers = setp.instruction->modifiers;
     const bool compares = modifiers.size() == 2 && (modifiers[0] == "eq" || modifiers[0] == "ne") &&
                           (modifiers[1].ends_with("32") || modifiers[1].ends_with("64")) &&

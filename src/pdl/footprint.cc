@@ -49,6 +49,7 @@ class Builder {
     out_.behind_barrier = std::move(order.behind_barrier);
     out_.conditions = listed(origins_.conditions);
     out_.stored = listed(origins_.stored);
+    out_.aligned = listed(origins_.aligned);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 

@@ -122,9 +122,10 @@ TEST(Footprint, TheAlignmentOfSeveralAddressesLeadsNowhere) {
   };
   EXPECT_TRUE(all_known("and.b64 %d9, %a, 15;"));
   EXPECT_TRUE(all_known("or.b64 %d1, %a, %c; and.b64 %d9, %d1, 15;"));
-  EXPECT_TRUE(all_known("or.b64 %d1, %a, %c; xor.b64 %d2, %d1, %b; and.b64 %d9, %d2, 4095;"));
+  EXPECT_TRUE(all_known("or.b64 %d1, %a, %c; xor.b64 %d2, %d1, %b; and.b64 %d9, %d2, 255;"));
   EXPECT_TRUE(all_known("xor.b64 %d1, %a, %c; add.s64 %d2, %d1, 4; and.b64 %d9, 15, %d2;"));
   // These tell other bits of it.
+  EXPECT_FALSE(all_known("and.b64 %d9, %a, 511;"));
   EXPECT_FALSE(all_known("or.b64 %d1, %a, %c; and.b64 %d9, %d1, 4096;"));
   EXPECT_FALSE(all_known("or.b64 %d1, %a, %c; shr.u64 %d2, %d1, 4; and.b64 %d9, %d2, 15;"));
   EXPECT_FALSE(all_known("shr.u64 %d1, %a, 4; or.b64 %d2, %d1, %c; and.b64 %d9, %d2, 15;"));
@@ -505,7 +506,7 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
   };
   const std::string taken = "mov.b64 {%r3, %r4}, %a;\n", put = "\nmov.b64 %d3, {%r3, %r4};";
   EXPECT_EQ(reads(taken + put), "read p0");
-  EXPECT_EQ(reads(taken + "add.cc.u32 %r3, %r3, 4; addc.u32 %r4, %r4, 0;" + put), "read p0");
+  EXPECT_EQ(reads(taken + "add.cc.u32 %r3, %r3, 4; addc.u32 %r4, %r4, 0;" + put), "read p0*");
   EXPECT_EQ(reads(taken +
                   "shfl.sync.idx.b32 %r3, %r3, 0, 31, -1;\n"
                   "shfl.sync.idx.b32 %r4, %r4, 0, 31, -1;" +

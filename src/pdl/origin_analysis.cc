@@ -15,7 +15,9 @@ namespace {
 using Kind = Operation::Kind;
 using Space = Operation::Space;
 
-constexpr std::uint64_t kAlignment = 4096;  // low_bits() takes no more than these
+// low_bits() takes no more than these. Allocations begin at multiples of it (CUDA C++ Programming
+// Guide, "Device Memory Accesses").
+constexpr std::uint64_t kAlignment = 256;
 
 // The origins of all registers and of local memory: a sparse analysis that takes every operation as
 // reached.
@@ -52,7 +54,9 @@ class OriginAnalysis {
         return store(operation);
       case Kind::kAtomic:
         store(operation);
-        return define_all(operation, loaded());
+        define_all(operation, loaded(operation));
+        for (const OriginId id : of(operation.address)) tell_place(operation, id, false);
+        return;
       case Kind::kOpen:
         return define_all(operation, {OriginPool::kUnknown});
       case Kind::kCompute:
@@ -102,7 +106,9 @@ class OriginAnalysis {
     return takes(operation) ? operation.sources.back().id : operation.defines.back();
   }
 
-  OriginSet loaded() { return {pool_.of({.kind = SourceKind::kLoaded})}; }
+  OriginSet loaded(const Operation& operation) {
+    return {pool_.loaded(operation.width != 0 && operation.width <= 32)};
+  }
   OriginSet from(SourceKind kind, std::uint32_t id = 0, std::uint32_t offset = 0) {
     return {pool_.of({.kind = kind, .id = id, .offset = offset})};
   }
@@ -160,6 +166,11 @@ class OriginAnalysis {
   OriginSet mix(const OriginSet& a, const OriginSet& b) {
     return each_pair(a, b, [&](OriginId x, OriginId y) { return pool_.mix(x, y); });
   }
+  // What is computed of 64 bits.
+  OriginSet widened(const Operation& operation, const OriginSet& value) {
+    if (operation.width != 64) return value;
+    return each(value, [&](OriginId id) { return pool_.widen(id); });
+  }
   OriginSet either(OriginSet a, const OriginSet& b) {
     pool_.join(a, b);
     return a;
@@ -169,7 +180,7 @@ class OriginAnalysis {
   OriginSet mixed(const Operation& operation) {
     OriginSet result = {OriginPool::kNumber};
     for (const ValueSource& source : operation.sources) result = mix(result, of(source));
-    return result;
+    return widened(operation, result);
   }
   OriginSet mixed_over_lanes(const Operation& operation) {
     OriginSet all = {OriginPool::kNumber};
@@ -219,14 +230,23 @@ class OriginAnalysis {
       if (may_be_local) load_local(operation);
       const bool is_elsewhere = !(in_params && is_certainly(id, SourceKind::kParamSpace)) &&
                                 !(is_local && is_certainly(id, SourceKind::kLocal));
-      if (is_elsewhere) define_all(operation, loaded());
-      // What decides the place that is read has gone into what is read. What was loaded has gone
-      // into what is loaded in any case.
-      const OriginId index = pool_.index_of(id);
-      const bool is_known = in_params || may_be_local;
-      if (index == OriginPool::kNumber || (is_only_loaded(index) && !is_known)) continue;
-      define_all(operation, add(loaded(), {index}));
+      if (is_elsewhere) define_all(operation, loaded(operation));
+      tell_place(operation, id, in_params || may_be_local);
     }
+    // Other operands decide what is read, too: the stride of a matrix, coordinates of a texture.
+    for (const ValueSource& source : operation.sources) {
+      for (const OriginId id : of(source)) tell(operation, pool_.mix(id, OriginPool::kNumber));
+    }
+  }
+  // What decides the place that is read has gone into what is read. What was loaded has gone into
+  // what is loaded in any case, unless the memory `is_known`.
+  void tell_place(const Operation& operation, OriginId address, bool is_known) {
+    const OriginId index = pool_.index_of(address);
+    if (!is_only_loaded(index) || is_known) tell(operation, index);
+  }
+  void tell(const Operation& operation, OriginId decides) {
+    if (decides != OriginPool::kUnknown && pool_[decides].sources.empty()) return;
+    define_all(operation, add(loaded(operation), {decides}));
   }
   bool is_only_loaded(OriginId id) const {
     return id != OriginPool::kUnknown &&
@@ -334,7 +354,7 @@ class OriginAnalysis {
     if (unpacks(operation)) return unpack(operation);
     const ptx::Form* const form = ptx::form_of(i);
     OriginSet result = computed(operation, value_effect(i, form));
-    if (!is_computation(form)) pool_.join(result, loaded());
+    if (!is_computation(form)) pool_.join(result, loaded(operation));
     if (reads_carry(i)) result = with_carry(result);
     if (writes_carry(i)) define(code_.carry(), mix(result, {OriginPool::kNumber}));
     define_all(operation, result);
@@ -353,7 +373,7 @@ class OriginAnalysis {
     const bool is_binary = from.size() == 2, is_ternary = from.size() == 3;
     switch (effect) {
       case ValueEffect::kUnknown:
-        return either(mixed(operation), loaded());
+        return either(mixed(operation), loaded(operation));
       case ValueEffect::kMix:
         break;
       case ValueEffect::kMixLanes:
@@ -364,8 +384,13 @@ class OriginAnalysis {
         }
         break;
       case ValueEffect::kCopy:
+        if (from.size() == 1) return of(from[0]);
+        break;
+      case ValueEffect::kPlace:
+        if (is_binary) return add(of(from[0]), mix({OriginPool::kNumber}, of(from[1])));
+        break;
       case ValueEffect::kShuffle:
-        if (!from.empty()) return of(from[0]);
+        if (!from.empty()) return of(from[0]);  // the others are conditions
         break;
       case ValueEffect::kMove:
         return moved(operation);
@@ -382,7 +407,9 @@ class OriginAnalysis {
         if (from.size() == 1) return subtract({OriginPool::kNumber}, of(from[0]));
         break;
       case ValueEffect::kMultiplyAdd:
-        if (is_ternary) return add(of(from[2]), mix(of(from[0]), of(from[1])));
+        if (is_ternary) {
+          return add(of(from[2]), widened(operation, mix(of(from[0]), of(from[1]))));
+        }
         break;
       case ValueEffect::kMask:
         if (is_binary) return masked(operation);
@@ -391,12 +418,13 @@ class OriginAnalysis {
         if (is_binary && is_small(from[1])) return of(from[0]);
         if (is_binary && is_small(from[0])) return of(from[1]);
         if (is_binary) {
-          return each_pair(of(from[0]), of(from[1]),
-                           [&](OriginId a, OriginId b) { return pool_.toggle(a, b); });
+          return widened(operation,
+                         each_pair(of(from[0]), of(from[1]),
+                                   [&](OriginId a, OriginId b) { return pool_.toggle(a, b); }));
         }
         break;
       case ValueEffect::kChoose:
-        if (is_binary) return either(of(from[0]), of(from[1]));
+        if (is_binary) return chosen(of(from[0]), of(from[1]));
         break;
       case ValueEffect::kSelect:
         if (is_ternary) return either(of(from[0]), of(from[1]));
@@ -405,6 +433,15 @@ class OriginAnalysis {
         return compared(operation);
     }
     return mixed(operation);
+  }
+
+  // Which of the two it is tells how they compare.
+  OriginSet chosen(const OriginSet& a, const OriginSet& b) {
+    const OriginSet outcome =
+        each_pair(a, b, [&](OriginId x, OriginId y) { return pool_.compare(x, y); });
+    if (outcome.empty()) return {};
+    const OriginSet one = either(a, b);
+    return outcome == OriginSet{OriginPool::kNumber} ? one : add(one, outcome);
   }
 
   static bool is_small(const ValueSource& source) {
@@ -480,15 +517,7 @@ class OriginAnalysis {
 
   // The carry tells how two values compare: part of what they are.
   OriginSet with_carry(const OriginSet& sum) {
-    return each_pair(sum, values_[code_.carry()], [&](OriginId id, OriginId carry) {
-      const bool is_its_own = std::ranges::all_of(pool_[carry].sources, [&](const auto& source) {
-        return std::ranges::any_of(pool_[id].sources,
-                                   [&](const auto& other) { return other.is_same(source); });
-      });
-      return carry != OriginPool::kUnknown && is_its_own
-                 ? id
-                 : pool_.add(id, pool_.mix(carry, OriginPool::kNumber));
-    });
+    return add(sum, mix(values_[code_.carry()], {OriginPool::kNumber}));
   }
 
   // --- Results -----------------------------------------------------------------------------------
@@ -506,11 +535,19 @@ class OriginAnalysis {
       const std::size_t decides = effect == ValueEffect::kSelect    ? 2
                                   : effect == ValueEffect::kShuffle ? 1
                                                                     : SIZE_MAX;
-      if (decides < operation.sources.size()) {
-        note(out_.conditions, of(operation.sources[decides]));
+      for (std::size_t k = decides; k < operation.sources.size(); ++k) {
+        note(out_.conditions, of(operation.sources[k]));
       }
+      if (effect == ValueEffect::kMask) note_aligned(operation);
     }
     note_stored(operation);
+  }
+
+  void note_aligned(const Operation& operation) {
+    if (operation.sources.size() != 2) return;
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (is_small(operation.sources[k])) note(out_.aligned, of(operation.sources[1 - k]));
+    }
   }
 
   void note(OriginSet& into, const OriginSet& origins) {
@@ -526,13 +563,32 @@ class OriginAnalysis {
         writes || operation.kind == Kind::kNothing ||
         (operation.kind == Kind::kLoad && operation.defines.empty()) ||
         (operation.kind == Kind::kCompute && !is_computation(ptx::form_of(*operation.instruction)));
-    if (leaves) {
-      for (const ValueSource& source : operation.sources) note_stored(of(source));
+    // Other instructions have operands that decide what they leave, and where: strides,
+    // coordinates.
+    const std::string_view name = operation.instruction->opcode;
+    const bool leaves_values = name == "st" || name == "atom" || name == "red";
+    for (const ValueSource& source : operation.sources) {
+      if (leaves && leaves_values) note_stored(of(source));
+      if (leaves && !leaves_values) note_deciding(of(source));
     }
     if (!writes) return;
     for (const OriginId id : of(operation.address)) {
       const OriginId index = pool_.index_of(id);
       if (!is_only_loaded(index)) pool_.join(out_.stored, index);
+    }
+  }
+  // Places of the block tell of no buffer.
+  void note_deciding(const OriginSet& origins) {
+    for (const OriginId id : origins) {
+      const std::vector<AddressSource>& sources = pool_[id].sources;
+      const bool is_harmless = std::ranges::all_of(sources, [&](const AddressSource& source) {
+        return source.kind == SourceKind::kShared || source.kind == SourceKind::kLocal ||
+               source.kind == SourceKind::kParamSpace || source.kind == SourceKind::kLoaded ||
+               (sources.size() == 1 && source.ways == AddressSource::kWhole);
+      });
+      if (id == OriginPool::kUnknown || !is_harmless) {
+        pool_.join(out_.stored, pool_.mix(id, OriginPool::kNumber));
+      }
     }
   }
   // An address that is stored as it is can be loaded as an address only.

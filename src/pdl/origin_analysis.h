@@ -20,6 +20,9 @@ struct KernelOrigins {
   // What is written to memory in another form than as an address. If an address has gone in, what
   // is read from memory is no mere index.
   OriginSet stored;
+  // Addresses whose lowest bits have become numbers: with these, an address of another view of the
+  // same 256 bytes can be formed.
+  OriginSet aligned;
   std::uint64_t evaluations = 0;  // how often an operation was evaluated
 };
 

@@ -25,7 +25,8 @@ AddressSource* find(std::vector<AddressSource>& sources, const AddressSource& wa
 
 // Whether the lowest bits of the value tell no more of the address than its own lowest bits.
 bool tells_low_bits(const AddressSource& source) {
-  return source.kind != SourceKind::kLoaded &&
+  const bool is_upper = source.kind == SourceKind::kParamWord && source.offset % 8 != 0;
+  return source.kind != SourceKind::kLoaded && !is_upper &&
          (source.ways == AddressSource::kWhole || source.ways == AddressSource::kLow ||
           (source.ways & AddressSource::kBitwise) != 0);
 }
@@ -33,15 +34,38 @@ bool tells_low_bits(const AddressSource& source) {
 // Adds a source that has gone in `ways`. Twice the whole is no longer the whole: taking it away
 // once does not leave a number.
 void insert(std::vector<AddressSource>& sources, AddressSource source, Ways ways) {
-  // What was loaded is never known well enough to be taken away again.
-  if (source.kind == SourceKind::kLoaded) ways = AddressSource::kMixed;
-  if (AddressSource* const old = find(sources, source)) {
+  AddressSource* const old = find(sources, source);
+  if (old != nullptr && source.kind == SourceKind::kLoaded) {
+    old->ways |= ways;
+    return;
+  }
+  if (old != nullptr) {
     const Ways whole = static_cast<Ways>((old->ways ^ ways) & AddressSource::kWhole);
     old->ways = static_cast<Ways>(AddressSource::kMixed | whole);
     return;
   }
   source.ways = ways;
   sources.push_back(source);
+}
+
+// What was loaded, taken away from something.
+Ways taken_away(const AddressSource& loaded) {
+  return loaded.ways == AddressSource::kLow ? AddressSource::kLow : AddressSource::kMixed;
+}
+
+// Any function of loaded values. Of one of 64 bits and of narrow ones it is no difference of two.
+Ways mixed_loads(Ways a, Ways b) {
+  const auto is_wide = [](Ways ways) { return (ways & ~AddressSource::kLow) != 0; };
+  return is_wide(a) && is_wide(b) ? AddressSource::kMixed : static_cast<Ways>(a | b);
+}
+
+// Adds what was loaded to the sources of a function of both.
+void mix_load(std::vector<AddressSource>& sources, const AddressSource& loaded) {
+  if (AddressSource* const old = find(sources, loaded)) {
+    old->ways = mixed_loads(old->ways, loaded.ways);
+  } else {
+    sources.push_back(loaded);
+  }
 }
 
 // Whether two values that hold it hold the same: the address of one place.
@@ -104,6 +128,24 @@ OriginId OriginPool::of(const AddressSource& source) {
   return intern(std::move(origin));
 }
 
+OriginId OriginPool::loaded(bool is_narrow) {
+  Origin origin;
+  origin.sources.push_back({.kind = SourceKind::kLoaded,
+                            .ways = is_narrow ? AddressSource::kLow : AddressSource::kWhole});
+  return intern(std::move(origin));
+}
+
+OriginId OriginPool::widen(OriginId a) {
+  if (a == kUnknown) return kUnknown;
+  Origin result = origins_[a];
+  for (AddressSource& source : result.sources) {
+    if (source.kind == SourceKind::kLoaded && source.ways == AddressSource::kLow) {
+      source.ways = AddressSource::kWhole;
+    }
+  }
+  return intern(std::move(result));
+}
+
 OriginId OriginPool::add(OriginId a, OriginId b) {
   return memo(Op::kAdd, a, b, [](const Origin& x, const Origin& y, auto& out) {
     out = x.sources;
@@ -119,7 +161,9 @@ OriginId OriginPool::subtract(OriginId a, OriginId b) {
       const bool cancels = same != nullptr && is_one_value(source) &&
                            source.ways == AddressSource::kWhole &&
                            (same->ways & AddressSource::kWhole) != 0;
-      if (!cancels) {
+      if (source.kind == SourceKind::kLoaded) {
+        insert(out, source, taken_away(source));
+      } else if (!cancels) {
         insert(out, source, AddressSource::kMixed);
       } else if (same->ways == AddressSource::kWhole) {
         out.erase(out.begin() + (same - out.data()));
@@ -134,6 +178,10 @@ OriginId OriginPool::mix(OriginId a, OriginId b) {
   return memo(Op::kMix, a, b, [](const Origin& x, const Origin& y, auto& out) {
     for (const Origin* const origin : {&x, &y}) {
       for (AddressSource source : origin->sources) {
+        if (source.kind == SourceKind::kLoaded) {
+          mix_load(out, source);
+          continue;
+        }
         source.ways = AddressSource::kMixed;
         if (find(out, source) == nullptr) out.push_back(source);
       }
@@ -145,6 +193,10 @@ OriginId OriginPool::toggle(OriginId a, OriginId b) {
   return memo(Op::kToggle, a, b, [](const Origin& x, const Origin& y, auto& out) {
     for (const Origin* const origin : {&x, &y}) {
       for (AddressSource source : origin->sources) {
+        if (source.kind == SourceKind::kLoaded) {
+          mix_load(out, source);
+          continue;
+        }
         const bool keeps = tells_low_bits(source);
         source.ways =
             static_cast<Ways>(AddressSource::kMixed | (keeps ? AddressSource::kBitwise : Ways{}));
@@ -162,9 +214,9 @@ OriginId OriginPool::half(OriginId a, Ways way) {
   if (a == kUnknown) return kUnknown;
   Origin result;
   for (AddressSource source : origins_[a].sources) {
-    source.ways = source.ways == AddressSource::kWhole && source.kind != SourceKind::kLoaded
-                      ? way
-                      : AddressSource::kMixed;
+    if (source.kind != SourceKind::kLoaded) {
+      source.ways = source.ways == AddressSource::kWhole ? way : AddressSource::kMixed;
+    }
     result.sources.push_back(source);
   }
   return intern(std::move(result));
@@ -206,7 +258,7 @@ OriginId OriginPool::low_bits(OriginId a) {
   Origin result;
   for (AddressSource source : origins_[a].sources) {
     if (tells_low_bits(source)) continue;
-    source.ways = AddressSource::kMixed;
+    if (source.kind != SourceKind::kLoaded) source.ways = AddressSource::kMixed;
     result.sources.push_back(source);
   }
   return intern(std::move(result));
@@ -226,24 +278,25 @@ OriginId OriginPool::index_of(OriginId address) {
   if (address == kUnknown) return kUnknown;
   const std::vector<AddressSource>& sources = origins_[address].sources;
   const auto is_whole = [](const AddressSource& source) {
-    return source.ways == AddressSource::kWhole;
+    return source.kind != SourceKind::kLoaded && source.ways == AddressSource::kWhole;
   };
   // One address that is added is the place that is indexed.
   const bool has_base = std::ranges::count_if(sources, is_whole) == 1;
   Origin result;
   for (AddressSource source : sources) {
     if (has_base && is_whole(source)) continue;
-    source.ways = AddressSource::kMixed;
+    if (source.kind != SourceKind::kLoaded) source.ways = AddressSource::kMixed;
     result.sources.push_back(source);
   }
   return intern(std::move(result));
 }
 
 bool OriginPool::covers(OriginId all, OriginId part) const {
-  if (part == kUnknown) return false;
   return std::ranges::all_of(origins_[part].sources, [&](const AddressSource& source) {
     return std::ranges::any_of(origins_[all].sources, [&](const AddressSource& other) {
-      return other.is_same(source) && other.ways == AddressSource::kMixed;
+      if (!other.is_same(source)) return false;
+      if (source.kind != SourceKind::kLoaded) return other.ways == AddressSource::kMixed;
+      return (other.ways & AddressSource::kMixed) != 0 || (source.ways & ~other.ways) == 0;
     });
   });
 }

@@ -29,6 +29,10 @@ class OriginPool {
 
   const Origin& operator[](OriginId id) const { return origins_[id]; }
   OriginId of(const AddressSource& source);
+  // A value that was read from memory. `is_narrow`: of at most 32 bits.
+  OriginId loaded(bool is_narrow);
+  // A value of 64 bits that was computed from others: narrow loads may be parts of it.
+  OriginId widen(OriginId a);
 
   // a + b, a - b. A difference of two addresses of one source is a number.
   OriginId add(OriginId a, OriginId b);
@@ -41,7 +45,8 @@ class OriginPool {
   OriginId low(OriginId a);
   OriginId high(OriginId a);
   OriginId join_halves(OriginId low, OriginId high);
-  // The lowest 12 bits: the alignment of an address, from which no other address follows.
+  // The lowest 8 bits: the alignment of an address, from which no address of another allocation
+  // follows.
   OriginId low_bits(OriginId a);
   // The outcome of a comparison. A loop can compare a value that moves on until it meets another,
   // and count. Two values that never change give one bit.

@@ -215,6 +215,7 @@ constexpr char kFunctions[] = R"(
 .func back() { call back; ret; }
 .extern .func elsewhere();
 .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+.global .align 1 .b8 format[8] = {37, 45, 53, 100, 37, 37, 115, 0};  // "%-5d%%s"
 )";
 
 TEST(Rewrite, LooksIntoCalls) {
@@ -245,6 +246,14 @@ TEST(Rewrite, LooksIntoCalls) {
             "WAIT call ends;\nst.global.f32 [%c], %f1; ret;");
   EXPECT_EQ(of("call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;"),
             "WAIT call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;");
+  // %s reads what its argument points to.
+  const std::string prints =
+      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n";
+  for (const char* format : {"", ".global .align 1 .b8 format[5] = {37, 45, 56, 115, 0};\n"}) {
+    EXPECT_THAT(text("call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;",
+                     TriggerPlace::kNowhere, prints + format),
+                HasSubstr("whose body is elsewhere"));
+  }
   EXPECT_THAT(of("call back; ret;"), HasSubstr("a recursive call"));
   EXPECT_THAT(of("call elsewhere; ret;"), HasSubstr("whose body is elsewhere"));
 }

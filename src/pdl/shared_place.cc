@@ -21,11 +21,11 @@ Value sum(const Value& address, const Value& number, unsigned width, bool subtra
   const auto least = as_signed(number.bits, width), most = as_signed(number.most, width);
   // Of a range that goes over the sign the two ends are not its least and its greatest number.
   if (!least || !most || *least > *most) return Value::varies();
-  const std::int64_t bound = static_cast<std::int64_t>(kMostOffset);
-  if (*least < -bound || *most > bound) return Value::varies();
+  const auto low = static_cast<std::uint64_t>(*least), high = static_cast<std::uint64_t>(*most);
   Value result = address;
-  result.bits = address.bits + static_cast<std::uint64_t>(subtracts ? -*most : *least);
-  result.most = address.most + static_cast<std::uint64_t>(subtracts ? -*least : *most);
+  result.bits = address.bits + (subtracts ? 0 - high : low);
+  result.most = address.most + (subtracts ? 0 - low : high);
+  // A sum that wraps around and comes below the bound is right: registers wrap around too.
   const bool fits = result.bits <= result.most && result.most < kMostOffset;
   return fits ? result : Value::varies();
 }

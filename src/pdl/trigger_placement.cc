@@ -90,7 +90,7 @@ TriggerPlaces find_ends_of_loads(const BodyEffects& effects,
       out.before.push_back(done);
     }
   }
-  std::sort(out.before.begin(), out.before.end());
+  // Blocks are in the order of their instructions, and so are the places.
   out.before.erase(std::unique(out.before.begin(), out.before.end()), out.before.end());
   return out;
 }

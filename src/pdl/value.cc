@@ -24,6 +24,21 @@ unsigned bits_of(std::string_view type) {
                                           : 0;
 }
 
+// Whether the instruction is arithmetic of integers and nothing more: its type, and before it the
+// part of a product that is meant. Every other modifier may change the result.
+bool is_integer_arithmetic(const ptx::Instruction& i) {
+  const std::vector<std::string_view>& modifiers = i.modifiers;
+  const auto is_integer = [](std::string_view type) {
+    return bits_of(type) != 0 || type == "b16" || type == "b32" || type == "b64" || type == "pred";
+  };
+  if (i.opcode == "cvta") return true;
+  if (i.opcode == "cvt") return modifiers.size() == 2;
+  const bool multiplies = i.opcode == "mul" || i.opcode == "mad";
+  const std::size_t parts = multiplies ? 1 : 0;
+  if (modifiers.size() != parts + 1 || !is_integer(modifiers.back())) return false;
+  return !multiplies || modifiers[0] == "lo" || modifiers[0] == "wide";
+}
+
 // The greatest number of a type that is the same with and without a sign.
 std::uint64_t cvt_bound(std::string_view type) {
   return mask(UINT64_MAX, bits_of(type)) >> (type.starts_with('s') ? 1 : 0);
@@ -50,10 +65,7 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
   const std::string_view name = i.opcode;
   const bool known =
       std::all_of(from.begin(), from.end(), [](const Value& value) { return value.is_range(); });
-  const bool odd = i.modifiers.empty() || i.has("hi") || i.has("cc") || i.has("sat");
-  if (!known || odd || from.empty() || i.modifiers.back().starts_with('f')) {
-    return Value::varies();
-  }
+  if (!known || from.empty()) return Value::varies();
   const unsigned width = operation.width;
   const std::uint64_t all = mask(UINT64_MAX, width);
   // Of operands: half as wide as the result of a ".wide". A sign that may be set counts.
@@ -131,9 +143,7 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
 Value absorbed(const Operation& operation, std::span<const Value> from) {
   const std::string_view name = operation.instruction->opcode;
   const auto is_zero = [&](std::size_t k) { return from[k].is_constant() && from[k].bits == 0; };
-  const bool is_float = !operation.instruction->modifiers.empty() &&
-                        operation.instruction->modifiers.back().starts_with('f');
-  if (is_float || from.size() < 2) return Value::varies();
+  if (from.size() < 2) return Value::varies();
   const bool gone = is_zero(0) || is_zero(1);
   if ((name == "mul" || name == "and") && gone) return Value::constant(0);
   for (std::size_t k = 0; k < 2 && name == "and"; ++k) {
@@ -233,13 +243,13 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
   if (name == "setp") return compared(operation, from);
   if (name == "selp" && from.size() == 3) return selected(from);
   // Of bf16, or of two 16-bit halves: no arithmetic of one integer.
-  if (operation.width == 0) return Value::varies();
+  if (operation.width == 0 || !is_integer_arithmetic(i)) return Value::varies();
   if (!constant) {
     const Value found = ranged(operation, from);
     return found.is_range() ? found : absorbed(operation, from);
   }
   const unsigned width = operation.width;
-  const bool is_signed = !i.modifiers.empty() && i.modifiers.back().starts_with('s');
+  const bool is_signed = i.modifiers.back().starts_with('s');
   // Of operands: half as wide as the result of a ".wide".
   const unsigned taken = i.has("wide") ? width / 2 : width;
   const auto value = [&](std::size_t k) {
@@ -247,7 +257,6 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
                      : mask(from[k].bits, taken);
   };
   const auto give = [&](std::uint64_t bits) { return Value::constant(mask(bits, width)); };
-  if (i.modifiers.empty() || i.modifiers.back().starts_with('f')) return Value::varies();
   if (from.size() == 1) {
     if (name == "mov" || name == "cvta") return give(from[0].bits);
     if (name == "cvt") return converted(i, from[0].bits);
@@ -255,7 +264,6 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
     if (name == "neg") return give(0 - from[0].bits);
   }
   if (from.size() == 2) {
-    if (i.has("hi") || i.has("cc") || i.has("sat")) return Value::varies();
     if (name == "add") return give(value(0) + value(1));
     if (name == "sub") return give(value(0) - value(1));
     if (name == "mul") return give(value(0) * value(1));
@@ -275,7 +283,7 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
       if (name == "rem") return give(value(0) % value(1));
     }
   }
-  if (from.size() == 3 && name == "mad" && !i.has("hi") && !i.has("cc")) {
+  if (from.size() == 3 && name == "mad") {
     return give(value(0) * value(1) + from[2].bits);
   }
   return ranged(operation, from);

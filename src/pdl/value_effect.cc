@@ -1,5 +1,6 @@
 #include "pdl/value_effect.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -31,7 +32,7 @@ const std::unordered_map<std::string_view, Effect>& effects() {
       {"cvt", Effect::kConvert},
       {"cvta", Effect::kCopy},
       // An address in the shared memory of another block of the cluster.
-      {"mapa", Effect::kCopy},
+      {"mapa", Effect::kPlace},
       {"shfl", Effect::kShuffle},
       // Which space or block an address lies in.
       {"isspacep", Effect::kProperty},
@@ -51,6 +52,18 @@ bool is_integer(const ptx::Instruction& instruction) {
   return false;
 }
 
+// Whether all modifiers are types of integers, or say which part of a product or whether the carry
+// is meant. Others, such as sat and relu, make something else of the result.
+bool is_whole_arithmetic(const ptx::Instruction& instruction) {
+  return std::ranges::all_of(instruction.modifiers, [](std::string_view name) {
+    for (const std::string_view known : {"u64", "s64", "b64", "u32", "s32", "b32", "u16", "s16",
+                                         "b16", "lo", "hi", "wide", "cc"}) {
+      if (name == known) return true;
+    }
+    return false;
+  });
+}
+
 // Whether the row holds for integers alone.
 bool needs_integers(Effect effect) {
   switch (effect) {
@@ -66,6 +79,7 @@ bool needs_integers(Effect effect) {
     case Effect::kMix:
     case Effect::kMixLanes:
     case Effect::kCopy:
+    case Effect::kPlace:
     case Effect::kMove:
     case Effect::kConvert:
     case Effect::kSelect:
@@ -82,7 +96,10 @@ bool needs_integers(Effect effect) {
 ValueEffect value_effect(const ptx::Instruction& instruction, const ptx::Form* form) {
   if (form == nullptr) return Effect::kUnknown;
   const auto found = effects().find(form->opcode);
-  if (found == effects().end() || (needs_integers(found->second) && !is_integer(instruction))) {
+  const bool is_known =
+      found != effects().end() && (!needs_integers(found->second) ||
+                                   (is_integer(instruction) && is_whole_arithmetic(instruction)));
+  if (!is_known) {
     return form->kind == ptx::Form::Kind::kLanes ? Effect::kMixLanes : Effect::kMix;
   }
   return found->second;

@@ -15,6 +15,7 @@ enum class ValueEffect : std::uint8_t {
   kMix,          // any function of its operands
   kMixLanes,     // any function of the operands of all lanes
   kCopy,         // the operand as it is
+  kPlace,        // the first operand, in a block that the second one says
   kMove,         // the operand, its halves, or two halves
   kConvert,      // a conversion between types
   kAdd,          // a + b
@@ -23,10 +24,10 @@ enum class ValueEffect : std::uint8_t {
   kMultiplyAdd,  // f(a, b) + c
   kMask,         // a & b
   kToggle,       // a | b, a ^ b
-  kChoose,       // one of a and b
+  kChoose,       // one of a and b, as they compare
   kSelect,       // one of a and b, as the third operand says
   kCompare,      // whether a and b have a relation
-  kShuffle,      // the first operand of some lane
+  kShuffle,      // the first operand of some lane, as the others say
   kProperty,     // a property of an address
 };
 

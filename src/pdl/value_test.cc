@@ -56,7 +56,8 @@ TEST(Value, OfWhatVariesNothingIsKnown) {
 
 TEST(Value, OnlyPlainArithmeticOfIntegersHasRanges) {
   EXPECT_EQ(of_two("add.u32", range(1, 2), range(3, 5)), "[4, 7]");
-  for (const char* name : {"add.sat.s32", "add.cc.u32", "mul.hi.u32", "add.f32"}) {
+  for (const char* name : {"add.sat.s32", "add.cc.u32", "mul.hi.u32", "add.f32", "add.f32.rn",
+                           "max.relu.s32", "max.s32.relu", "min.s32.relu", "mul.f32.rn"}) {
     EXPECT_EQ(of_two(name, range(1, 2), range(3, 5)), "varies") << name;
   }
   EXPECT_EQ(of_two("mul.f32", kVaries, number(0)), "varies") << "it may be no number";

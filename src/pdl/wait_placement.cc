@@ -36,12 +36,10 @@ class WaitPlacer {
     while (chosen > 0 && all[chosen].loops) --chosen;
     const Stretch& stretch = all[chosen];
     WaitPlace out;
-    if (stretch.loops) {
-      out.before = kTop;  // the body begins with a loop
-    } else if (stretch.dependent != kNone) {
-      out.before = before_arguments(stretch.dependent);
-    } else {
-      out.before = before_arguments(flow_.blocks()[stretch.block].end - 1);
+    // If it loops, the body begins with a loop.
+    if (!stretch.loops) {
+      out.before = before_arguments(
+          stretch.dependent != kNone ? stretch.dependent : flow_.blocks()[stretch.block].end - 1);
     }
     if (wanted == kNone) {
       out.because = "the kernel touches nothing that another launch may touch";

@@ -10,7 +10,7 @@
 namespace baton::overlap {
 
 struct WaitPlace {
-  std::uint32_t before = kNone;  // an instruction of the body; kTop: before all of it
+  std::uint32_t before = kTop;  // an instruction of the body; kTop: before all of it
   std::string because;
 };
 

@@ -146,7 +146,7 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   if (world.ranks() > kMostRanks) {
     throw error(ErrorCode::kUnsupported,
                 "the kernels of all-reduces between peers take up to {} ranks, and this run has "
-                "{}; take --collectives nccl or host",
+                "{}; choose nccl or host for the collectives",
                 kMostRanks, world.ranks());
   }
   std::shared_ptr<PeerRank> rank(new PeerRank(device, world));
@@ -157,7 +157,7 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
   if (const std::string obstacle = rank->connect(); !obstacle.empty()) {
-    throw error(ErrorCode::kUnsupported, "{}; take --collectives nccl or host", obstacle);
+    throw error(ErrorCode::kUnsupported, "{}; choose nccl or host for the collectives", obstacle);
   }
   const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
   rank->module_ = Module::load(
@@ -214,7 +214,7 @@ std::string PeerRank::share(const PeerOffer& offer, std::uint64_t* address) {
 std::string PeerRank::open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address) {
   const driver::Driver& driver = device_.driver();
   if (driver.simulator != nullptr) {
-    return "simulated devices share memory only in one process, which --devices sim,sim starts";
+    return "simulated devices share memory only in one process, which has to have all ranks";
   }
   if (std::strcmp(offer.machine, own.machine) != 0) {
     return fmt::format("they run on the machines {} and {}", own.machine, offer.machine);

@@ -109,10 +109,10 @@ TEST_F(BadRunTest, OneIterationOfManyIsWrong) {
 TEST_F(BadRunTest, Geometry) {
   const std::string args = "\"x\", \"x\", 1.0, 8";
   expect_refused(launch_of("saxpy", args, "grid = [\"Z - 1\"]\nblock = [8]"),
-                 ErrorCode::kInvalidInput,
-                 "the grid extent Z - 1 is -1, it must be at least 0 (Z = 0)", 19);
+                 ErrorCode::kInvalidInput, "grid.x is Z - 1 = -1, it must be at least 0 (Z = 0)",
+                 19);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8, \"Z\"]"),
-                 ErrorCode::kInvalidInput, "the block extent Z is 0, it must be at least 1", 20);
+                 ErrorCode::kInvalidInput, "block.y is Z = 0, it must be at least 1 (Z = 0)", 20);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8]\ncluster = [\"Z\"]"),
                  ErrorCode::kInvalidInput, "cluster.x is 0, it takes an integer from 1", 21);
   expect_refused(launch_of("saxpy", args, "grid = [3]\nblock = [8]\ncluster = [2]"),

@@ -283,7 +283,7 @@ void Collectives::add_exchange(TapeGraph& graph, const bind::PlannedStep& at,
                    "{} is exchanged by {}, which the if and while of a graph do not take; use the "
                    "stream executor{}",
                    at.label, takes_nccl(step) ? "NCCL" : "host functions",
-                   has_peers ? ", or kernels between peers (--collectives peer)" : "");
+                   has_peers ? ", or kernels between peers (collectives: peer)" : "");
   }
   if (takes_nccl(step)) {
     return nccl_->add({.graph = &graph}, step, buffers);

@@ -12,11 +12,4 @@ Error too_many_iterations(const bind::PlannedStep& step, std::uint64_t at_most) 
                   step.label, at_most, condition.test.at_most->code().text);
 }
 
-Error cannot_test_conditions(std::string_view what) {
-  return error(ErrorCode::kInvalidInput,
-               "the program has if or while steps, and {} cannot wait for the values that they "
-               "test; launch it with the graph executor, outside of a capture",
-               what);
-}
-
 }  // namespace baton::play

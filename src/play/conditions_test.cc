@@ -365,28 +365,82 @@ TEST_F(EnqueuedConditions, OtherMemoryOfATestedBufferIsTested) {
   EXPECT_EQ(value_of(executable, "n", stream), 5);
 }
 
-TEST_F(EnqueuedConditions, AStreamTakesNone) {
+// The host of the stream executor tests values in a run, and a graph does where nothing waits.
+TEST_F(EnqueuedConditions, TheStreamExecutorEnqueuesAGraph) {
   Executable executable = Executable::prepare(program(kWhile), open_device());
   executable.bind();
   const Stream stream(executable.device());
+  executable.prepare(stream);
+  executable.enqueue(stream);
+  executable.wait(stream);
+  EXPECT_EQ(value_of(executable, "n", stream), 5);
+  executable.set("A", 10);
+  executable.enqueue(stream);
+  executable.enqueue(stream);
+  executable.wait(stream);
+  EXPECT_EQ(value_of(executable, "n", stream), 5 + 50 + 50);
+  executable.run();
+  EXPECT_THAT(values<int>(executable.output("n")), ElementsAre(50));
+  executable.set("T", 3);
+  executable.enqueue(stream);
   try {
-    executable.enqueue(stream);
+    executable.wait(stream);
     FAIL() << "was not refused";
   } catch (const Error& failure) {
-    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_EQ(failure.message(),
-              "the program has if or while steps, and enqueue() of the stream executor cannot "
-              "wait for the values that they test; launch it with the graph executor, outside of "
-              "a capture");
+    EXPECT_EQ(failure.code(), ErrorCode::kFault);
+    EXPECT_THAT(failure.message(), HasSubstr("the value is not 0 after 3 iterations"));
   }
 }
 
-TEST_F(EnqueuedConditions, ACaptureTakesNone) {
+// Work of the caller before and after the program is captured, too.
+TEST_F(EnqueuedConditions, ACaptureGetsThemAsNodes) {
+  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    PrepareOptions options;
+    options.executor = executor;
+    Executable executable = Executable::prepare(program(kWhile), open_device(), options);
+    executable.bind();
+    const Stream stream(executable.device());
+    executable.initialise(stream);
+    executable.prepare(stream);
+    const Memory& n = executable.memory("n");
+    const Buffer<int> copy(executable.device(), 1);
+    const Graph graph = Graph::capture(stream, [&] {
+      n.fill(100, 4, 1, 0, stream);
+      executable.enqueue(stream);
+      copy.memory().copy_from(n, 4, 0, 0, stream);
+    });
+    // The caller's fill and copy, the reset, the program's fill, a test and the loop.
+    EXPECT_EQ(graph.counts().nodes, 6u);
+    EXPECT_EQ(graph.counts().edges, 5u);
+    const GraphInstance instance(graph);
+    for (int run = 0; run < 3; ++run) {
+      instance.launch(stream);
+      executable.wait(stream);
+      EXPECT_EQ(copy.download()[0], 105);
+    }
+    // The executable's own work goes on beside that.
+    executable.set("A", 10);
+    executable.enqueue(stream);
+    executable.wait(stream);
+    EXPECT_EQ(value_of(executable, "n", stream), 155);
+    instance.launch(stream);
+    executable.wait(stream);
+    EXPECT_EQ(copy.download()[0], 105);
+  }
+}
+
+TEST_F(EnqueuedConditions, ACaptureNeedsThemPrepared) {
   Executable executable = prepare_graph(kWhile);
   executable.bind();
   const Stream stream(executable.device());
   executable.initialise(stream);
-  EXPECT_THROW(Graph::capture(stream, [&] { executable.enqueue(stream); }), Error);
+  try {
+    Graph::capture(stream, [&] { executable.enqueue(stream); });
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.message(), HasSubstr("prepare the program before the capture begins"));
+  }
 }
 
 }  // namespace

@@ -113,8 +113,8 @@ std::size_t DeviceTests::number_of(const bind::RunStep& at, const bind::TapeCond
   return entry->second;
 }
 
-NativeGraphNode DeviceTests::add_reset(Graph& graph) const {
-  return graph.add_fill(place(kTotal, 0), 0, sizeof(std::uint64_t), count_);
+NativeGraphNode DeviceTests::add_reset(Graph& graph, std::span<const GraphEdge> after) const {
+  return graph.add_fill(place(kTotal, 0), 0, sizeof(std::uint64_t), count_, after);
 }
 
 NativeGraphNode DeviceTests::add_test(Graph& graph, std::span<const GraphEdge> after,

@@ -29,7 +29,7 @@ class DeviceTests {
   std::size_t number_of(const bind::RunStep& at, const bind::TapeCondition& condition);
 
   // Adds the node that begins a run's counts.
-  NativeGraphNode add_reset(Graph& graph) const;
+  NativeGraphNode add_reset(Graph& graph, std::span<const GraphEdge> after) const;
   // Adds the node that sets `target` as the value of condition `number` wants it. `is_first`: the
   // test comes before the first execution of the condition's steps.
   NativeGraphNode add_test(Graph& graph, std::span<const GraphEdge> after, std::size_t number,

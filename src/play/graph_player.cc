@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "driver/driver.h"
+#include "play/captured_stream.h"
 #include "play/failed_run.h"
 #include "play/graph_layout.h"
 #include "play/node_updates.h"
@@ -94,15 +95,33 @@ class GraphPlayer : public Player {
 
   // Launches record their events there, which become edges of the caller's graph. Nodes of the own
   // graph keep no events.
-  static void capture(const PlayTarget& target) {
+  void capture(const PlayTarget& target) {
+    if (target.tape.has_conditions()) return capture_conditions(target);
     target.tape.set_events(target.lanes.events());
     try {
-      send_all(target, "a stream that is captured");
+      send_all(target);
     } catch (...) {
       target.tape.set_events({});
       throw;
     }
     target.tape.set_events({});
+  }
+
+  // No stream enqueues conditional nodes: the steps are added to the caller's graph itself. They
+  // share the memory of the tests with the own graph.
+  void capture_conditions(const PlayTarget& target) {
+    if (!tests_ || binding_ != target.binding) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the program has if or while steps, and a capture cannot allocate what tests "
+                  "them; prepare the program before the capture begins");
+    }
+    const CapturedStream captured(target.stream);
+    TapeGraph graph(captured.graph(), captured.after());
+    NodeUpdates nodes;
+    std::vector<Event> marks;
+    play::lay_out({target, nullptr, &graph, tests(), 0, marks, nodes});
+    captured.go_on_after(graph.ends());
+    tests_are_captured_ = true;
   }
 
   bool is_made(const PlayTarget& target, std::uint64_t stride) const {
@@ -124,8 +143,9 @@ class GraphPlayer : public Player {
 
   // Runs that were enqueued with the old tests may be under way.
   void make_tests(const PlayTarget& target) {
-    if (tests_) retired_.push_back(std::move(*tests_));
+    if (tests_) (tests_are_captured_ ? captured_ : retired_).push_back(std::move(*tests_));
     tests_.reset();
+    tests_are_captured_ = false;
     const std::size_t conditions = target.tape.has_conditions() ? count_conditions(target.tape) : 0;
     if (conditions == 0) return;
     if (test_ == nullptr) {
@@ -259,6 +279,8 @@ class GraphPlayer : public Player {
   std::shared_ptr<const LaunchPlan> test_;  // of conditions; made when there are any
   std::optional<DeviceTests> tests_;        // of the graph
   std::vector<DeviceTests> retired_;        // of earlier graphs that were enqueued
+  std::vector<DeviceTests> captured_;       // of earlier ones that graphs of the caller use
+  bool tests_are_captured_ = false;
   std::optional<TapeInstance> instance_;
   NodeUpdates nodes_;
   std::uint64_t binding_ = 0;  // what the graph was made for

@@ -1,12 +1,8 @@
 #include "play/sender.h"
 
-#include "play/conditions.h"
-
 namespace baton::play {
 
-void send_all(const PlayTarget& target, std::string_view what) {
-  if (target.tape.has_conditions()) [[unlikely]]
-    throw cannot_test_conditions(what);
+void send_all(const PlayTarget& target) {
   if (target.records != nullptr) target.records->begin();
   target.tape.set_stream(target.stream, target.lanes.streams());
   with_sender(target, [&](auto sender) {

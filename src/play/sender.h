@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "base/error.h"
@@ -128,9 +127,8 @@ class Sender {
   std::uint32_t lane_ = 0;  // of the branch at hand
 };
 
-// Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with
-// conditions, which are tested on the host. `what` names the call in that message.
-void send_all(const PlayTarget& target, std::string_view what);
+// Sends every step of the tape, which has no conditions. Throws the errors of the steps.
+void send_all(const PlayTarget& target);
 
 // Calls `act` with a Sender for the target's kind of device. A note of a launch that was not made
 // is taken back.

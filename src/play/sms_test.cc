@@ -147,7 +147,7 @@ TEST_P(Sms, ASymbolDecidesTheSizeAndBindSplitsAnew) {
     executable.set("S", 24);
     ADD_FAILURE() << "was not refused";
   } catch (const Error& failure) {
-    EXPECT_THAT(failure.message(), HasSubstr("call bind()"));
+    EXPECT_THAT(failure.message(), HasSubstr("bind the program anew"));
   }
   executable.bind({.symbols = {{"S", 24}}});
   const RunReport& report = executable.run();

@@ -75,7 +75,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
 
 class StreamPlayer : public Player {
  public:
-  explicit StreamPlayer(const Device& device) : timer_(device), host_(device) {}
+  explicit StreamPlayer(const Device& device) : device_(device), timer_(device), host_(device) {}
 
   void play(const PlayContext& context) override {
     try {
@@ -96,18 +96,33 @@ class StreamPlayer : public Player {
     }
   }
 
+  // What is enqueued waits for no values that conditions test: the device tests those, in a graph.
   void enqueue(const PlayTarget& target) override {
-    send_all(target, "enqueue() of the stream executor");
+    if (target.tape.has_conditions()) [[unlikely]]
+      return graph().enqueue(target);
+    send_all(target);
   }
-  // It keeps nothing of a tape.
-  void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
-  // It enqueues no conditions.
-  void check_conditions(const Stream&) override {}
+  // Of a tape it keeps no more than that graph.
+  void note_changes(const bind::TapeChanges& changes, std::uint64_t from,
+                    std::uint64_t to) override {
+    if (graph_ != nullptr) graph_->note_changes(changes, from, to);
+  }
+  void check_conditions(const Stream& stream) override {
+    if (graph_ != nullptr) graph_->check_conditions(stream);
+  }
   void prepare(const PlayTarget& target) override {
+    if (target.tape.has_conditions()) return graph().prepare(target);
     target.tape.set_stream(target.stream, target.lanes.streams());
   }
 
  private:
+  Player& graph() {
+    if (graph_ == nullptr) graph_ = make_graph_player(device_);
+    return *graph_;
+  }
+
+  Device device_;
+  std::unique_ptr<Player> graph_;  // of a tape with conditions that was enqueued
   StepTimer timer_;
   HostTest host_;
 };

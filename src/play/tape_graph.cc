@@ -211,7 +211,7 @@ void TapeGraph::record(const bind::TapeRecorded& recorded) {
 
 void TapeGraph::add_reset(const DeviceTests& tests) {
   begin_node('r', false);
-  end_node(tests.add_reset(graph_), false, false);
+  end_node(tests.add_reset(graph_, open_), false, false);
 }
 
 NativeGraphNode TapeGraph::add_test(const DeviceTests& tests, std::size_t number, bool is_first,

@@ -21,6 +21,9 @@ namespace baton::play {
 class TapeGraph {
  public:
   explicit TapeGraph(const Device& device) : graph_(device) {}
+  // Adds to a graph that exists: what is added first comes after these nodes of it.
+  TapeGraph(Graph graph, std::vector<GraphEdge> after)
+      : graph_(std::move(graph)), open_(std::move(after)), last_(open_.size()) {}
 
   // `programmatic`: it may start early after the launch that was added last, by an edge of that
   // type. Otherwise it starts when everything before is done. `waits`: its end is the end of the
@@ -67,6 +70,8 @@ class TapeGraph {
   void add_mark(const Event& event);
 
   const Graph& graph() const { return graph_; }
+  // The nodes that what comes next has to wait for.
+  const std::vector<GraphEdge>& ends() const { return open_; }
   bool has_conditions() const { return !bodies_.empty(); }
   bool has_captured() const { return !owners_.empty(); }
   // Those in bodies too.

@@ -113,6 +113,11 @@ void read_init(const TableReader& table, ProgramBuffer& buffer) {
                      name == "normal" ? "{ normal = 0.02 }" : "{ uniform = [-1, 1] }");
     }
   }
+  if (node->kind != Kind::kString) {
+    table.refuse(*node, "init",
+                 "a word such as \"random\" or a table such as { normal = 0.02 }; contents of its "
+                 "own come from file");
+  }
   buffer.init = static_cast<BufferInit>(*table.choice("init", kInitChoices) + 1);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "image/fatbin.h"
 #include "image/kept_ptx.h"
+#include "image/mangled_name.h"
 #include "record/call_meaning.h"
 
 namespace baton::record {
@@ -136,6 +137,7 @@ const KernelOfRecord& RecordedKernels::kernel(std::uint64_t handle) {
   }
   const RecordedFunction& function = known->second;
   kernel->name = kernel->readable = names_[handle];
+  if (auto name = image::read_mangled(kernel->name)) kernel->readable = std::move(name->text);
   kernel->module = function.note.module;
   kernel->params = function.params;
   kernel->params_known = (function.note.flags & kParamsUnknown) == 0;

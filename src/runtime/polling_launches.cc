@@ -17,8 +17,8 @@ void PollingLaunches::warn_before_load(const std::string& kernel) {
   warned_ = true;
   log(LogLevel::kWarning,
       "kernel {} is loaded while kernel {} may run, which polls memory: a driver that loads lazily "
-      "may wait for it, which is a deadlock if it waits for {}; call Module::load_kernels before "
-      "that launch, or set CUDA_MODULE_LOADING=EAGER",
+      "may wait for it, which is a deadlock if it waits for {}; load the module's kernels "
+      "before that launch (load_kernels), or set CUDA_MODULE_LOADING=EAGER",
       kernel, kernels_.begin()->second, kernel);
 }
 

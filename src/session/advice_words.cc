@@ -30,7 +30,7 @@ std::string AdviceWords::full_edge(const EdgeReport& edge) const {
 }
 
 std::string AdviceWords::no_trigger() const {
-  return fmt::format("{} never triggers: give it a trigger behind its loads (--rewrite loads)",
+  return fmt::format("{} never triggers: give it a trigger behind its loads (rewrite \"loads\")",
                      from_);
 }
 
@@ -40,7 +40,7 @@ std::string AdviceWords::no_room(const EarlyRoom& room) const {
 }
 
 std::string AdviceWords::no_wait() const {
-  return fmt::format("{} never waits: give it a wait (--rewrite loads adds it, and a trigger)",
+  return fmt::format("{} never waits: give it a wait (rewrite \"loads\" adds it, and a trigger)",
                      to_);
 }
 

@@ -89,9 +89,8 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
 
 void BoundProgram::require_bound(std::string_view call) const {
   if (bound()) return;
-  throw error(ErrorCode::kInvalidInput,
-              "{}() needs a bound program, and {} is not; call bind() first", call,
-              printable(state_->program.name()));
+  throw error(ErrorCode::kInvalidInput, "{} needs a bound program, and {} is not; bind it first",
+              call, printable(state_->program.name()));
 }
 
 ResolvedProgram BoundProgram::accept(ResolvedProgram resolved) const {
@@ -125,8 +124,7 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {}, &world_);
   try {
-    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes, *collectives_},
-                   "the setup");
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes, *collectives_});
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);
@@ -256,8 +254,8 @@ ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const 
     buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
     if (buffer.shape != now.shape) {
       throw error_at(buffer.definition->where, ErrorCode::kInvalidInput,
-                     "the new values change the shape of the buffer {} from {} to {}; call bind() "
-                     "for them, which allocates it anew",
+                     "the new values change the shape of the buffer {} from {} to {}; bind the "
+                     "program anew for them, which allocates it again",
                      buffer.definition->name, shape_text(now.shape), shape_text(buffer.shape));
     }
     buffer.elements = now.elements;
@@ -287,7 +285,7 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       if (symbols[i].value == next_symbols_[i]) continue;
       symbols[i].value = next_symbols_[i];
-      symbols[i].source = "set()";
+      symbols[i].source = bind::kCallSource;
     }
   };
   bool is_shape = false;
@@ -309,14 +307,14 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };
     if (std::ranges::any_of(state_->plan.parts, sizes_it)) {
       throw error(ErrorCode::kInvalidInput,
-                  "parts of the SMs have sizes by the symbol {}; call bind() for another value, "
-                  "which splits the device anew",
+                  "parts of the SMs have sizes by the symbol {}; bind the program anew for another "
+                  "value, which splits the device again",
                   symbols_[i].name);
     }
     if (state_->setup && state_->setup->uses_symbol(i)) {
       throw error(ErrorCode::kInvalidInput,
-                  "setup steps depend on the symbol {}; call bind() for another value, which "
-                  "executes them again",
+                  "setup steps depend on the symbol {}; bind the program anew for another "
+                  "value, which executes them again",
                   symbols_[i].name);
     }
   }
@@ -353,8 +351,8 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   }
   if (array.dtype != definition.dtype || array.shape != now.shape) {
     throw error(ErrorCode::kInvalidInput,
-                "the memory for {} is {} {}, the bound program wants {} {}; bind() takes another "
-                "shape",
+                "the memory for {} is {} {}, the bound program wants {} {}; bind it anew for "
+                "another shape",
                 definition.name, to_string(array.dtype), shape_text(array.shape),
                 to_string(definition.dtype), shape_text(now.shape));
   }
@@ -362,8 +360,8 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   bind::check_memory(now, array.address, state_->device);
   if (state_->setup && state_->setup->uses_buffer(index)) {
     throw error(ErrorCode::kInvalidInput,
-                "setup steps use the buffer {}; call bind() for other memory, which executes them "
-                "again",
+                "setup steps use the buffer {}; bind the program anew for other memory, which "
+                "executes them again",
                 definition.name);
   }
   // Verdicts depend on which memory of the caller overlaps.
@@ -436,10 +434,11 @@ void BoundProgram::prepare(const Stream& stream) {
 void BoundProgram::enqueue(const Stream& stream) {
   if (!bound() || !memory_.is_initialised()) [[unlikely]] {
     require_bound("enqueue");
+    require_one_device("program", state_->device, "stream", stream.device());
     if (stream.is_capturing()) {
       throw error(ErrorCode::kInvalidInput,
-                  "the buffers of {} have no contents yet, and a capture cannot upload them; call "
-                  "initialise() before the capture begins",
+                  "the buffers of {} have no contents yet, and a capture cannot upload them; "
+                  "initialise the program before the capture begins",
                   printable(state_->program.name()));
     }
     memory_.initialise(stream);
@@ -447,6 +446,8 @@ void BoundProgram::enqueue(const Stream& stream) {
   try {
     player_->enqueue(target(stream));
   } catch (Error& failure) {
+    // Before what a launch or a copy says of it.
+    require_one_device("program", state_->device, "stream", stream.device());
     play::name_launch(failure, state_->device, *tape_, tags_);
     throw;
   }
@@ -458,7 +459,7 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
   const bind::BoundBuffer& found = buffers()[index];
   if (!is_kept(found.definition->role) || found.given) {
     throw error(ErrorCode::kInvalidInput,
-                "reset() gives a state its first contents again; the buffer {} has {}", name,
+                "a reset gives a state its first contents again; the buffer {} has {}", name,
                 found.given ? "memory of the caller"
                             : fmt::format("the role {}", to_string(found.definition->role)));
   }
@@ -481,6 +482,9 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     watch.stop(failure);
+    if (failure.code() == ErrorCode::kTimeout) {
+      failure.note("a run with this limit names the step that is not done");
+    }
     note_stop(failure, stream, watch);
     throw;
   }

@@ -34,8 +34,8 @@ void BoundProgram::enter_world(Bindings& given) {
   const auto wanted = program.world() ? program.world()->ranks : std::nullopt;
   if (wanted && *wanted != world.ranks()) {
     throw error_at(program.world()->where, ErrorCode::kInvalidInput,
-                   "{} takes {} rank{}, and this run has {}; start as many, by --devices or "
-                   "mpirun -n {}, or leave ranks out of [world]",
+                   "{} takes {} rank{}, and this run has {}; start as many, by a list of "
+                   "devices or mpirun -n {}, or leave ranks out of [world]",
                    printable(program.name()), *wanted, *wanted == 1 ? "" : "s", world.ranks(),
                    *wanted);
   }

@@ -215,7 +215,7 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   const std::vector<std::uint32_t> ranks = ranks_of_groups(world, state, symbols);
   const Wishes wishes = wishes_of(state, ranks);
   CollectiveChoice choice;
-  choice.why_host = wanted == kPeer ? "--collectives peer was asked for" : "it was asked for";
+  choice.why_host = wanted == kPeer ? "kernels between peers were asked for" : "it was asked for";
   const nccl::Nccl* nccl = nullptr;
   if (wanted == kAuto || wanted == kNccl || wishes.nccl) {
     FoundNccl found = find_common_nccl(state.device, world);

@@ -66,8 +66,8 @@ DeviceArray device_array(const ManagedTensor& tensor, const Device& device, Acce
   }
   if ((tensor.flags & kReadOnly) != 0 && access != Access::kRead) {
     throw error(ErrorCode::kInvalidInput,
-                "the tensor is read-only, and steps may write it; copy it, or take it with "
-                "Access::kRead if nothing writes it");
+                "the tensor is read-only, and steps may write it; copy it, or take it for "
+                "reading alone if nothing writes it");
   }
   return {checked.dtype, std::move(checked.shape), reinterpret_cast<DeviceAddress>(checked.data)};
 }

@@ -107,11 +107,24 @@ TEST_P(EnqueueTest, NeedsABoundProgram) {
   const Stream stream(device);
   const Error failure = failure_of([&] { executable.enqueue(stream); });
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-  EXPECT_THAT(failure.message(), HasSubstr("enqueue() needs a bound program"));
-  EXPECT_THAT(failure_of([&] { executable.set("A", 2); }).message(),
-              HasSubstr("call bind() first"));
+  EXPECT_THAT(failure.message(), HasSubstr("enqueue needs a bound program"));
+  EXPECT_THAT(failure_of([&] { executable.set("A", 2); }).message(), HasSubstr("bind it first"));
   EXPECT_THAT(failure_of([&] { executable.memory("x"); }).message(),
               HasSubstr("the memory of x is known once the program is bound"));
+}
+
+TEST_P(EnqueueTest, AStreamOfAnotherDeviceIsRefused) {
+  Executable executable = load(Device::open("sim:h200"), counting());
+  executable.bind();
+  const Stream foreign(Device::open("sim:h100"));
+  const std::string text = "the program belongs to sim:h200 and the stream to sim:h100";
+  EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));
+  const Stream own(executable.device());
+  executable.enqueue(own);
+  EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));
+  executable.enqueue(own);
+  executable.wait(own);
+  EXPECT_THAT(read(executable, "x", own), Each(2));
 }
 
 TEST_P(EnqueueTest, BindingAnewGivesFirstContents) {
@@ -139,7 +152,7 @@ TEST_P(EnqueueTest, SymbolsHoldForLaterCalls) {
   executable.enqueue(stream);
   EXPECT_THAT(read(executable, "x", stream), Each(111));
   EXPECT_EQ(executable.symbols()[0].value, 100);
-  EXPECT_EQ(executable.symbols()[0].source, "set()");
+  EXPECT_EQ(executable.symbols()[0].source, "the call");
   const Error failure = failure_of([&] { executable.set("B", 1); });
   EXPECT_EQ(failure.code(), ErrorCode::kNotFound);
   EXPECT_THAT(failure.message(), HasSubstr("has no symbol \"B\""));
@@ -287,7 +300,7 @@ TEST_P(EnqueueTest, ACaptureGetsTheStepsAsNodes) {
   };
   begin();
   const Error early = failure_of([&] { executable.enqueue(stream); });
-  EXPECT_THAT(early.message(), HasSubstr("call initialise() before the capture begins"));
+  EXPECT_THAT(early.message(), HasSubstr("initialise the program before the capture begins"));
   driver.cuGraphDestroy(end());
 
   executable.initialise(stream);

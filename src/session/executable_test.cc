@@ -104,7 +104,7 @@ TEST_F(ExecutableTest, BindsAnew) {
   executable.run();
   EXPECT_THAT(values<float>(executable.output("y")), ElementsAre(26, 51));
   EXPECT_THAT(executable.shape("x"), ElementsAre(2));
-  EXPECT_EQ(executable.symbols()[0].source, "the shape of input x");
+  EXPECT_EQ(executable.symbols()[0].source, "the shape of the input x");
   // The same run again starts from the same values.
   executable.run();
   EXPECT_THAT(values<float>(executable.output("y")), ElementsAre(26, 51));
@@ -127,8 +127,9 @@ TEST_F(ExecutableTest, InputsWithTheBytesOfTheirShapeAlone) {
     const Error failure =
         refusal(text, {.inputs = {{"i", Array{DType::kI32, {4}, std::string(bytes, '\0')}}}});
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_THAT(failure.message(), HasSubstr("--input i: the array holds " + std::to_string(bytes) +
-                                             " bytes, i32 of shape [4] has 16"));
+    EXPECT_THAT(failure.message(),
+                HasSubstr("the input i: the array holds " + std::to_string(bytes) +
+                          " bytes, i32 of shape [4] has 16"));
   }
 }
 

@@ -235,7 +235,7 @@ TEST(PeerEdges, PdlOffMakesThemFull) {
               ElementsAre("0 > all_reduce y proven full", "all_reduce y > 1 proven full"));
   for (const CollectiveEdgeReport& edge : report.collective_edges) {
     EXPECT_EQ(edge.decision, EdgeDecision::kOff);
-    EXPECT_EQ(edge.decision_reason, "--pdl off");
+    EXPECT_EQ(edge.decision_reason, "the option pdl says off");
   }
 }
 

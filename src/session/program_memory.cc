@@ -151,7 +151,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
   std::map<std::filesystem::path, std::shared_ptr<const SafetensorsModel>> files;
   for (auto& [name, array] : given.inputs) {
     const bind::BoundBuffer& buffer = table[bind::buffer_index(table, name)];
-    next.contents.emplace(name, bind::part_of(std::move(array), buffer, "--input " + name));
+    next.contents.emplace(name, bind::part_of(std::move(array), buffer, "the input " + name));
   }
   for (std::size_t i = 0; i < table.size(); ++i) {
     const bind::BoundBuffer& buffer = table[i];
@@ -159,7 +159,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     if (buffer.given || next.given[i]) continue;
     if (!has_contents(definition) && !is_made(i) && facts_of(definition.role).needs_contents) {
       throw error_at(definition.where, ErrorCode::kInvalidInput,
-                     "nothing initialises the buffer {} of role {}; give it an --input, or an init "
+                     "nothing initialises the buffer {} of role {}; give it an input, or an init "
                      "or a file in the program",
                      definition.name, to_string(definition.role));
     }

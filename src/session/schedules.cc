@@ -56,13 +56,17 @@ std::vector<ScheduleRun> compare_schedules(Executable& executable, Span<const Sc
     RunOptions own = options;
     own.schedule = schedule;
     own.repeat = 1;
-    ScheduleRun& run = runs.emplace_back(ScheduleRun{schedule, {}, {}});
+    ScheduleRun& run = runs.emplace_back(ScheduleRun{schedule, {}, {}, {}});
     reset_states(executable);
     try {
       run.findings = executable.run(own).findings;
     } catch (Error& failure) {
       failure.note("under the schedule " + to_string(schedule));
-      throw;
+      run.findings = executable.report().findings;
+      const bool is_found = failure.code() == ErrorCode::kFault && failure.driver_result() == 0;
+      if (!is_found || run.findings.empty()) throw;
+      run.failure = std::move(failure);
+      continue;
     }
     for (const auto& [name, array] : reference) {
       run.difference = difference_of(name, executable.output(name), array);

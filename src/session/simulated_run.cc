@@ -31,7 +31,7 @@ void refuse_simulator_options(const Device& device, const RunOptions& options, b
   if (options.trace && !instrumented) {
     throw error(ErrorCode::kInvalidInput,
                 "a trace on {} needs kernels that note what they do; load the program with "
-                "LoadOptions::instrument, as baton run --trace does",
+                "the option instrument",
                 device.name());
   }
 }

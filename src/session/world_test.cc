@@ -171,8 +171,9 @@ TEST(World, TheShapeOfAWholeInputDecidesSymbols) {
          ran(text, device, world, std::move(bindings));
        })) {
     ASSERT_TRUE(failure);
-    EXPECT_THAT(failure->message(),
-                HasSubstr("--input x: dimension 0 of the array is 3, which 2 ranks do not divide"));
+    EXPECT_THAT(
+        failure->message(),
+        HasSubstr("the input x: dimension 0 of the array is 3, which 2 ranks do not divide"));
   }
 }
 
@@ -214,10 +215,10 @@ TEST(World, ANumberOfRanksIsHeld) {
   std::string text = kSum;
   text.replace(0, kWorld.size(), "[world]\nranks = 2\n");
   const Error failure = refused(text, bindings_of(World()));
-  EXPECT_EQ(
-      failure.message(),
-      "test.toml takes 2 ranks, and this run has 1; start as many, by --devices or mpirun -n 2, or "
-      "leave ranks out of [world]");
+  EXPECT_EQ(failure.message(),
+            "test.toml takes 2 ranks, and this run has 1; start as many, by a list of devices or "
+            "mpirun -n 2, or "
+            "leave ranks out of [world]");
   expect_none(
       on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));
 }
@@ -233,7 +234,7 @@ TEST(World, TheWorldDecidesItsSymbols) {
   Bindings bindings = bindings_of(World());
   bindings.symbols = {{"rank", 1}};
   EXPECT_THAT(refused(kSum, std::move(bindings)).message(),
-              HasSubstr("--set: the world sets the symbol rank, which is 0 here; leave it out"));
+              HasSubstr("the world sets the symbol rank, which is 0 here; give it no value"));
   Executable executable = ran(kSum, device_of(0), World());
   try {
     executable.set("ranks", 2);

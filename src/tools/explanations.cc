@@ -23,6 +23,19 @@ std::string_view name_of(driver::FindingSeverity severity) {
   return "error";
 }
 
+// What names several codes at once.
+struct Group {
+  std::string_view name;
+  bool (*has)(const Explanation& row);
+};
+constexpr Group kGroups[] = {
+    {"findings", [](const Explanation& row) { return row.table == "finding"; }},
+    {"observations", [](const Explanation& row) { return row.table == "observation"; }},
+    {"causes", [](const Explanation& row) { return row.table == "cause of a verdict"; }},
+    {"decisions", [](const Explanation& row) { return row.table == "decision about an edge"; }},
+    {"errors", [](const Explanation& row) { return row.table == "error"; }},
+    {"warnings", [](const Explanation& row) { return row.detail == "warning"; }}};
+
 struct Remedy {
   std::string_view table, id, text;
 };
@@ -60,6 +73,13 @@ std::vector<Explanation> all_rows() {
   rows.push_back({id, "error", "status " #exit_status, meaning, "cli-json.md", {}});
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE
+  // An error of the command line alone.
+  rows.push_back({"warnings",
+                  "error",
+                  "status 1",
+                  "there was a warning, and `--strict` allows none",
+                  "cli-json.md",
+                  {}});
   for (Explanation& row : rows) row.remedy = remedy_of(row);
   return rows;
 }
@@ -71,11 +91,18 @@ const std::vector<Explanation>& explanations() {
   return rows;
 }
 
+std::vector<std::string_view> explained_groups() {
+  std::vector<std::string_view> names;
+  for (const Group& group : kGroups) names.push_back(group.name);
+  return names;
+}
+
 std::vector<Explanation> explain(std::string_view id) {
   std::vector<Explanation> found;
-  std::vector<std::string_view> ids;
+  std::vector<std::string_view> ids = explained_groups();
+  const auto* const group = std::ranges::find(kGroups, id, &Group::name);
   for (const Explanation& row : explanations()) {
-    if (row.id == id) found.push_back(row);
+    if (row.id == id || (group != std::end(kGroups) && group->has(row))) found.push_back(row);
     ids.push_back(row.id);
   }
   if (found.empty()) {

@@ -18,7 +18,10 @@ struct Explanation {
 // All rows, by table. An id may be in several tables.
 const std::vector<Explanation>& explanations();
 
-// The rows with that id. Throws kNotFound with the nearest id.
+// The names of groups of codes: "findings", "errors", "warnings".
+std::vector<std::string_view> explained_groups();
+
+// The rows with that id, and those of the group of that name. Throws kNotFound with the nearest.
 std::vector<Explanation> explain(std::string_view id);
 
 }  // namespace baton::tools

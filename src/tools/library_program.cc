@@ -335,6 +335,11 @@ class CallWriter {
       if (!number) refuse(name, "give a number");
       const std::string& value = *number;
       const Field& field = *metadata::find_field(name);
+      const bool is_extent =
+          field.place == Field::Place::kGrid || field.place == Field::Place::kBlock;
+      if (is_extent && parsed<std::int64_t>(*given(name)).value_or(0) < 1) {
+        refuse(name, "give an integer of at least 1");
+      }
       switch (field.place) {
         case Field::Place::kGrid:
           grid[field.axis] = value;

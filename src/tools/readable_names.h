@@ -1,12 +1,9 @@
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "image/readable_names.h"
 
 namespace baton::tools {
 
-// The text with every mangled C++ name as it is written in the source, without parameters:
-// "kernel _Z7rmsnormIfEvPKT_PS0_if, block …" becomes "kernel rmsnorm<float>, block …".
-std::string with_readable_names(std::string_view text);
+using image::with_readable_names;
 
 }  // namespace baton::tools

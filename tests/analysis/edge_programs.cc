@@ -123,4 +123,8 @@ EdgeProgram crowded_edges(std::uint64_t number) {
   return edges_of_text(fmt::format("crowded/{}", number), number, crowded_program(number));
 }
 
+EdgeProgram branch_edges(std::uint64_t number) {
+  return edges_of_text(fmt::format("branches/{}", number), number, branch_program(number));
+}
+
 }  // namespace baton::record

@@ -17,7 +17,7 @@ struct EdgeProgram {
 };
 
 inline constexpr std::uint64_t kChainsAtOnce = 32, kStepPrograms = 240, kFieldPrograms = 160,
-                               kCrowdedPrograms = 96;
+                               kCrowdedPrograms = 160, kBranchPrograms = 200;
 
 // kChainsAtOnce chains of a family in one program.
 EdgeProgram chain_edges(const ChainFamily& family, std::uint64_t number);
@@ -27,5 +27,7 @@ EdgeProgram step_edges(std::uint64_t number);
 EdgeProgram field_edges(std::uint64_t number);
 // The same with launches that fill multiprocessors.
 EdgeProgram crowded_edges(std::uint64_t number);
+// Random steps in branches that run side by side.
+EdgeProgram branch_edges(std::uint64_t number);
 
 }  // namespace baton::record

@@ -45,5 +45,9 @@ TEST(EdgeRecord, OfCrowds) {
   hold("crowded", kCrowdedPrograms, crowded_edges);
 }
 
+TEST(EdgeRecord, OfBranches) {
+  hold("branches", kBranchPrograms, branch_edges);
+}
+
 }  // namespace
 }  // namespace baton::record

@@ -41,8 +41,8 @@ const std::vector<std::vector<std::string_view>>& endings() {
   return kEndings;
 }
 
-ptx::Instruction instruction_of(const ptx::Form& form,
-                                const std::vector<std::string_view>& ending) {
+ptx::Instruction instruction_of(const ptx::Form& form, const std::vector<std::string_view>& ending,
+                                unsigned addresses) {
   ptx::Instruction instruction;
   instruction.opcode = form.opcode;
   instruction.modifiers = form.modifiers;
@@ -50,7 +50,9 @@ ptx::Instruction instruction_of(const ptx::Form& form,
   for (std::size_t k = 0; k < form.destinations; ++k) {
     instruction.operands.emplace_back().text = "%r1";
   }
-  for (int k = 0; k < 2; ++k) {
+  instruction.operands.emplace_back().text = "%r2";
+  if (addresses != 0) instruction.operands.pop_back();
+  for (unsigned k = 0; k < addresses; ++k) {
     ptx::InstructionOperand& address = instruction.operands.emplace_back();
     address.kind = ptx::InstructionOperand::Kind::kAddress;
     address.children.emplace_back().text = "%rd1";
@@ -73,8 +75,10 @@ std::string shape_text(const overlap::Shape& shape) {
 std::string form_text(const ptx::Form& form) {
   std::string out;
   auto to = std::back_inserter(out);
-  for (const std::vector<std::string_view>& ending : endings()) {
-    const ptx::Instruction instruction = instruction_of(form, ending);
+  const std::size_t ways = 2 * endings().size();
+  for (std::size_t way = 0; way < ways; ++way) {
+    const ptx::Instruction instruction =
+        instruction_of(form, endings()[way / 2], way % 2 == 0 ? 2 : 0);
     for (const ptx::Form* row : {&form, static_cast<const ptx::Form*>(nullptr)}) {
       fmt::format_to(
           to, "{} effect {} carry {}{}; ", shape_text(overlap::shape_of(instruction, row)),

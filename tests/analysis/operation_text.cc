@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -164,7 +165,30 @@ constexpr const char* kOperations[] = {"add.u32 %r3, %r4, %r5;",
                                        "shfl.sync.idx.b32 %r3, %r4, 0, 31, -1;",
                                        "redux.sync.add.u32 %r3, %r4, -1;",
                                        "mov.b64 %d3, {%r4, %r5};",
-                                       "mapa.u64 %d3, %d4, %r5;"};
+                                       "mapa.u64 %d3, %d4, %r5;",
+                                       "mapa.shared::cluster.u32 %r3, %r4, %r5;",
+                                       "cvta.to.shared::cta.u64 %d3, %d4;",
+                                       "cvta.shared::cluster.u64 %d3, %d4;",
+                                       "cvta.param.u64 %d3, %d4;",
+                                       "cvta.u64 %d3, %d4;",
+                                       "cvt.u64.u64 %d3, %d4;",
+                                       "cvt.u32.s32 %r3, %r4;",
+                                       "cvt.b32.f32 %r3, %r4;",
+                                       "cvt.rn.f32.s32 %f1, %r4;",
+                                       "cvt.f32.u64 %f1, %d4;",
+                                       "cvt.u64.f64 %d3, %d4;",
+                                       "selp.b16 %r3, %r4, %r5, %p1;",
+                                       "selp.f32 %f1, %f2, %f3, %p1;",
+                                       "mad.lo.u64 %d3, %d4, %d5, %d6;",
+                                       "mad.lo.cc.u32 %r3, %r4, %r5, %r6;",
+                                       "sub.cc.u32 %r3, %r4, %r5;",
+                                       "sub.sat.s32 %r3, %r4, %r5;",
+                                       "add.u32 %r3, %r4, -%r5;",
+                                       "setp.eq.u32 %p1, %r4, -%r5;",
+                                       "selp.b32 %r3, %r4, %r5, !%p1;",
+                                       "shfl.sync.bfly.b32 %r3, %r4, 0, 31, -1;",
+                                       "shfl.sync.idx.b32 %r3, %r4, 3, 31, -1;",
+                                       "shfl.sync.idx.b32 %r3|%p1, %r4, %r5, 31, -1;"};
 
 const std::vector<Value>& values() {
   static const std::vector<Value> kValues = {Value::varies(),
@@ -196,6 +220,47 @@ const std::vector<Value>& values() {
                                              Value::shared(1, 16),
                                              Value::param(0)};
   return kValues;
+}
+
+// In shared memory and in parameters, with numbers to add.
+const std::vector<Value>& addresses() {
+  const auto moved_by = [](Value address, std::uint64_t bytes) {
+    address.most += bytes;
+    return address;
+  };
+  static const std::vector<Value> kAddresses = [&] {
+    std::vector<Value> all = {Value::varies(),
+                              Value::constant(0),
+                              Value::constant(1),
+                              Value::constant(4),
+                              Value::constant(0x7fffffff),
+                              Value::constant(0x80000000),
+                              Value::constant(0xfffffffc),
+                              Value::constant(UINT64_MAX - 3),
+                              Value::constant(INT64_MAX),
+                              Value::range(0, 1),
+                              Value::range(0, 0x7fffffff),
+                              Value::range(0x7fffffff, 0x80000000),
+                              Value::range(0xfffffff0, 0xffffffff),
+                              Value::range(UINT64_MAX - 16, UINT64_MAX),
+                              Value::shared(1, 0),
+                              Value::shared(1, 4),
+                              Value::shared(2, 0x7ffffffe),
+                              Value::shared(2, UINT64_MAX - 3),
+                              moved_by(Value::shared(1, 8), 24),
+                              Value::param(0),
+                              moved_by(Value::param(1), 8)};
+    const std::vector<Value> plain(all.end() - 7, all.end() - 2);
+    for (Value other : plain) {
+      other.is_generic = true;
+      all.push_back(other);
+      other.is_generic = false;
+      other.is_remote = true;
+      all.push_back(other);
+    }
+    return all;
+  }();
+  return kAddresses;
 }
 
 const std::vector<std::optional<NumberRange>>& ranges() {
@@ -274,6 +339,11 @@ std::string operation_text(const std::string& instruction) {
     out += text_of(result_of(*operation, from, Value::constant(3)));
   });
   out += '\n';
+  for_each_choice(addresses(), count, [&](const std::vector<Value>& from) {
+    const bool any = std::ranges::any_of(from, &Value::is_address);
+    if (any) out += text_of(address_of(*operation, from));
+  });
+  out += '\n';
   for_each_choice(ranges(), count, [&](const std::vector<std::optional<NumberRange>>& from) {
     out += text_of(range_of(*operation, from));
   });
@@ -284,6 +354,44 @@ std::string operation_text(const std::string& instruction) {
       out += text_of(restricted(*operation, holds, true, from[0], from[1]));
     }
   });
+  return out;
+}
+
+std::string places_text() {
+  const auto module = overlap::module_of(
+      ".shared .u32 one; .shared .align 8 .b8 many[24]; .shared .v4.f32 table[2][3];\n"
+      "mov.u32 %r4, shared; mov.u32 %r5, one; mov.u32 %r6, many; mov.u32 %r7, table; "
+      "mov.u32 %r8, any;",
+      ".extern .shared .align 16 .b8 any[];");
+  const overlap::Footprint footprint = overlap::read_footprint(module, *module->function("k"), {});
+  const overlap::Code& code = *footprint.code;
+  std::string out;
+  auto to = std::back_inserter(out);
+  std::vector<Value> places = {Value::varies(), Value::constant(0), Value::param(0)};
+  for (std::uint32_t root = 0; root < code.shared_variables.size(); ++root) {
+    const ptx::Variable* const variable = code.shared_variables[root];
+    const std::uint64_t bytes = variable == nullptr ? 8 : overlap::variable_bytes(*variable);
+    fmt::format_to(to, "{}: {} bytes\n", root, bytes);
+    for (const std::uint64_t offset : {std::uint64_t{0}, bytes - 5, bytes - 4, bytes - 3, bytes}) {
+      places.push_back(Value::shared(root, offset));
+    }
+    Value some = Value::shared(root, 2);
+    some.most = bytes / 2;
+    places.push_back(some);
+    some.is_remote = true;
+    places.push_back(some);
+  }
+  for (const Value& a : places) {
+    for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{4}, std::int64_t{-8},
+                                     std::int64_t{INT32_MAX}, INT64_MAX, INT64_MIN}) {
+      out += text_of(moved(a, bytes));
+    }
+    for (const Value& b : places) {
+      for (const unsigned bytes : {1, 4, 8}) out += may_overlap(code, a, b, bytes) ? 'm' : '.';
+    }
+    for (const Value& b : places) out += text_of(joined(a, b));
+    out += '\n';
+  }
   return out;
 }
 

@@ -10,5 +10,7 @@ std::span<const char* const> operations();
 
 // What the instruction makes of constants and ranges of all kinds, at the limits of its types.
 std::string operation_text(const std::string& instruction);
+// Which places in shared memory may overlap, and what moves them.
+std::string places_text();
 
 }  // namespace baton::record

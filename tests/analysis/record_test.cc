@@ -29,6 +29,27 @@ void hold(const std::string& name, const std::vector<RecordedProgram>& programs)
   }
 }
 
+// A line for each group.
+void hold_groups(const std::string& name, const std::vector<CaseGroup>& groups) {
+  RecordFile record(name);
+  for (const CaseGroup& group : groups) {
+    std::vector<Section> all;
+    for (const RecordedProgram& program : group.programs) {
+      const std::vector<Section> sections = analysis_of(program);
+      all.resize(sections.size());
+      for (std::size_t k = 0; k < sections.size(); ++k) {
+        all[k].name = sections[k].name;
+        all[k].text += program.name + ":\n" + sections[k].text;
+      }
+    }
+    record.add(group.name, all);
+    if (record.differs() && GTEST_FLAG_GET(fail_fast)) break;
+  }
+  if (const std::string difference = record.end(); !difference.empty()) {
+    ADD_FAILURE() << difference;
+  }
+}
+
 TEST(Record, Instructions) {
   RecordFile record("instructions");
   for (const ptx::Form& form : ptx::forms()) {
@@ -46,6 +67,7 @@ TEST(Record, Operations) {
     std::ranges::replace(name, ' ', '_');
     record.add(name, {{"values", operation_text(operation)}});
   }
+  record.add("places", {{"values", places_text()}});
   if (const std::string difference = record.end(); !difference.empty()) {
     ADD_FAILURE() << difference;
   }
@@ -61,6 +83,14 @@ TEST(Record, Loops) {
 
 TEST(Record, Passing) {
   hold("passing", passing_programs());
+}
+
+TEST(Record, Cases) {
+  hold_groups("cases", case_groups());
+}
+
+TEST(Record, Altered) {
+  hold_groups("altered", altered_programs());
 }
 
 TEST(Record, Limits) {

@@ -41,6 +41,16 @@ constexpr Kernel kMoreKernels[] = {{"late", "rw"},
                                    {"adds", "wr", kSteps},
                                    {"either", "rrw", kSteps}};
 
+// Those that branches tell apart by what they wait for.
+constexpr Kernel kBranchKernels[] = {{"late", "rw"},         {"late", "rw"},
+                                     {"late", "rw"},         {"ahead", "rrw"},
+                                     {"never", "rw"},        {"never", "rw"},
+                                     {"eager", "rw"},        {"overwrites", "w"},
+                                     {"one_waits", "rw"},    {"indirect", "pw"},
+                                     {"counted", "w"},       {"counts", ""},
+                                     {"adds", "wr", kSteps}, {"either", "rrw", kSteps},
+                                     {"non_coherent", "rw"}};
+
 // Those that tell where blocks have room.
 constexpr Kernel kCrowdedKernels[] = {
     {"late", "rw"}, {"eager", "rw"},    {"eager", "rw"},  {"hands_over", "rw"},
@@ -67,8 +77,9 @@ class StepProgram {
  public:
   enum class Style {
     kPlain,
-    kViews,    // some of which differ from one iteration to the next
-    kCrowded,  // its launches fill multiprocessors
+    kViews,     // some of which differ from one iteration to the next
+    kCrowded,   // its launches fill multiprocessors
+    kBranches,  // nearly all steps are in branches that run side by side
   };
   StepProgram(std::uint64_t seed, std::span<const Kernel> kernels, Style style)
       : random_(seed), kernels_(kernels), style_(style) {
@@ -86,9 +97,10 @@ class StepProgram {
  private:
   std::uint64_t pick(std::uint64_t count) { return random_() % count; }
   bool chance(unsigned percent) { return pick(100) < percent; }
-  std::string any(std::initializer_list<const char*> choices) {
+  const char* choose(std::initializer_list<const char*> choices) {
     return choices.begin()[pick(choices.size())];
   }
+  std::string any(std::initializer_list<const char*> choices) { return choose(choices); }
 
   // Steps that follow one another.
   std::string list(std::uint64_t count, unsigned depth) {
@@ -98,11 +110,15 @@ class StepProgram {
   }
 
   std::string step(unsigned depth) {
+    if (style_ == Style::kBranches && depth < 2 && chance(depth == 0 ? 80 : 15)) {
+      return parallel(depth);
+    }
     const std::uint64_t kind = pick(depth < 2 ? 26 : 20);
     if (kind == 0) return fmt::format("{{ fill = {{ buffer = \"{}\", value = 0 }} }}", written());
     if (kind == 1) {
-      return fmt::format("{{ copy = {{ from = \"{} + {}\", to = \"{} + {}\", count = 16 }} }}",
-                         read(), 16 * pick(4), written(), 64 + 16 * pick(3));
+      const char* const count = style_ == Style::kBranches ? choose({"0", "1", "4", "16"}) : "16";
+      return fmt::format("{{ copy = {{ from = \"{} + {}\", to = \"{} + {}\", count = {} }} }}",
+                         read(), 16 * pick(4), written(), 64 + 16 * pick(3), count);
     }
     if (kind < 20) return launch("");
     if (kind < 23) {
@@ -132,11 +148,14 @@ class StepProgram {
     std::vector<std::string> events;
     for (std::uint64_t k = 0; k < branches; ++k) {
       std::string branch;
+      const std::size_t earlier = events.size();
       const std::uint64_t count = 1 + pick(3);
       for (std::uint64_t n = 0; n < count; ++n) {
         std::string more;
-        if (!events.empty() && k > 0 && chance(50)) {
-          more += fmt::format(", after = [\"{}\"]", events[pick(events.size())]);
+        // An event of the branch itself is refused.
+        const std::size_t known = style_ == Style::kBranches ? earlier : events.size();
+        if (known != 0 && k > 0 && chance(50)) {
+          more += fmt::format(", after = [\"{}\"]", events[pick(known)]);
         }
         std::string recorded;
         if (k + 1 < branches && chance(50)) {
@@ -147,7 +166,8 @@ class StepProgram {
               recorded);
         }
         branch += branch.empty() ? "" : ", ";
-        branch += chance(85) || !more.empty() ? launch(more) : step(depth + 1);
+        const bool launches = chance(style_ == Style::kBranches ? 70 : 85);
+        branch += launches || !more.empty() ? launch(more) : step(depth + 1);
         if (!recorded.empty()) events.push_back(recorded);
       }
       text += fmt::format("{}[ {} ]", k == 0 ? "" : ", ", branch);
@@ -168,7 +188,10 @@ class StepProgram {
     }
     std::string options = more;
     if (chance(25)) {
-      options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
+      // What is asked for in vain is refused, and then nothing is said of the branches.
+      const std::string asked = style_ == Style::kBranches ? any({"off", "force", "auto", "force"})
+                                                           : any({"on", "off", "force", "auto"});
+      options += fmt::format(", pdl = \"{}\"", asked);
     }
     if (style_ != Style::kCrowded && chance(20)) options += ", placement = \"even\"";
     if (chance(5)) options += ", cooperative = true";
@@ -252,6 +275,10 @@ std::string field_program(std::uint64_t seed) {
 
 std::string crowded_program(std::uint64_t seed) {
   return StepProgram(seed, kCrowdedKernels, StepProgram::Style::kCrowded).text();
+}
+
+std::string branch_program(std::uint64_t seed) {
+  return StepProgram(seed, kBranchKernels, StepProgram::Style::kBranches).text();
 }
 
 }  // namespace baton::record

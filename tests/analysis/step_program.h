@@ -12,5 +12,7 @@ std::string step_program(std::uint64_t seed);
 std::string field_program(std::uint64_t seed);
 // Its launches fill multiprocessors, and many are to be spread evenly.
 std::string crowded_program(std::uint64_t seed);
+// Nearly all of its steps are in branches that run side by side.
+std::string branch_program(std::uint64_t seed);
 
 }  // namespace baton::record

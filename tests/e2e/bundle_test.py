@@ -280,7 +280,7 @@ class Bundles(Case):
                                   **NO_NVRTC), 0)
         self.build("--weights", "--arch", "sm_100a")
         self.check(self.baton("run", "p.baton", "--device", "sim:h200", **NO_NVRTC), 2,
-                   "kernels/scale.cu for sm_100a", "sm_90a; build it with --arch sm_90a")
+                   "kernels/scale.cu for sm_100a", "sm_90a; build it for sm_90a, too")
 
     def test_what_cannot_be_built(self):
         self.check(self.baton("build", "program/p.toml"), 2, "needs a file to write")

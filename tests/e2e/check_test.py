@@ -131,7 +131,7 @@ class Edges(Case):
         for command in ("check", "run"):
             self.assertEqual(self.edge(command, 0), ("proven", "programmatic", "it is proven"))
             self.assertEqual(self.edge(command, 0, "--pdl", "off"),
-                             ("proven", "full", "--pdl off"))
+                             ("proven", "full", "the option pdl says off"))
             self.assertEqual(self.edge(command, 0, BATON_PDL="off"),
                              ("proven", "full", "BATON_PDL=off"))
         self.check(self.baton("check", "p.toml"), 0)
@@ -235,7 +235,7 @@ class Check(Case):
         advice = json["edges"][0].pop("advice")
         self.assertEqual([each["text"] for each in advice], [
             "clusters moves 64 B, which takes memory 0.00 us: fuse clusters and after",
-            "clusters never triggers: give it a trigger behind its loads (--rewrite loads)"])
+            "clusters never triggers: give it a trigger behind its loads (rewrite \"loads\")"])
         self.assertGreater(advice[0]["seconds"], advice[1]["seconds"])
         self.assertEqual(json["edges"], [{
             "from": 0, "to": 1, "verdict": "proven", "cause": "holds",

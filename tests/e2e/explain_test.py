@@ -44,6 +44,22 @@ class Explain(Case):
         self.assertEqual([row["table"] for row in result.json()["codes"]],
                          ["finding", "cause of a verdict", "decision about an edge"])
 
+    def test_groups(self):
+        every = self.baton("explain", "--json").json()["codes"]
+        for group, table in (("findings", "finding"), ("observations", "observation"),
+                             ("causes", "cause of a verdict"), ("decisions", "decision about an edge"),
+                             ("errors", "error")):
+            result = self.baton("explain", group, "--json")
+            self.check(result, 0)
+            self.assertEqual(result.json()["codes"], [row for row in every if row["table"] == table])
+        result = self.baton("explain", "warnings")
+        self.check(result, 0)
+        for part in ("uninitialized", "--strict", "what helps against uninitialized:"):
+            self.assertIn(part, result.out)
+
+    def test_no_code(self):
+        self.check(self.baton("explain", ""), 2, "an argument is empty", "baton explain [CODE]")
+
     def test_all(self):
         codes = self.baton("explain", "--json").json()["codes"]
         self.assertGreater(len(codes), 60)

@@ -36,7 +36,42 @@ class Help(Case):
                 text = self.help(command)
                 for title in ("Usage", "Options", "Exit status"):
                     self.assertIn(f"{title}:\n", text)
-                self.assertEqual(text, self.baton(command, "--help", "--json").out)
+                self.assertEqual(text, self.baton(command, "--help").out)
+
+    def test_help_as_json(self):
+        everything = self.baton("help", "--json")
+        self.check(everything, 0)
+        found = everything.json()
+        self.assertEqual([row["name"] for row in found["commands"]], self.commands())
+        self.assertEqual([row["status"] for row in found["exit_statuses"]], [0, 1, 2, 3, 130])
+        self.assertIn("BATON_DEVICE", [row["name"] for row in found["environment"]])
+        for row in found["commands"]:
+            with self.subTest(row["name"]):
+                names = [name for option in row["options"] for name in option["names"]]
+                self.assertEqual(names, self.options(row["name"]))
+                self.assertIn(row["usage"], self.help(row["name"]))
+                self.assertEqual(self.baton("help", row["name"], "--json").json()["commands"], [row])
+        run = next(row for row in found["commands"] if row["name"] == "run")
+        pdl = next(option for option in run["options"] if option["names"] == ["--pdl"])
+        self.assertEqual((pdl["value"], pdl["repeats"], pdl["completion"]), ("MODE", False, ["auto", "on", "off"]))
+        self.assertEqual(self.baton("run", "--help", "--json").json()["commands"], [run])
+
+    def test_versions_as_json(self):
+        text = self.baton("version").out
+        for call in (["version", "--json"], ["--version", "--json"], ["run", "-V", "--json"]):
+            result = self.baton(*call)
+            self.check(result, 0)
+            versions = result.json()["versions"]
+            self.assertEqual(text, f"baton {versions['baton']}\n")
+            self.assertEqual(versions["json"], result.json()["version"])
+            self.assertRegex(versions["bundle"], r"^\d+\.\d+$")
+
+    def test_what_has_no_json(self):
+        for call in (["completion", "bash"], ["manual"], ["manual", "run"]):
+            result = self.baton(*call, "--json")
+            self.check(result, 2, f"baton {call[0]} prints", "not JSON")
+            self.assertEqual(result.json()["error"]["code"], "invalid_input")
+            self.assertNotIn("--json", self.options(call[0]))
 
     def test_the_pages_have_every_command_option_variable_and_status(self):
         for command in self.commands():
@@ -79,6 +114,10 @@ COMPLETED = [
     ("baton r", ["record", "run"]),
     ("baton run --de", ["--device", "--devices"]),
     ("baton run --device sim:h", ["sim:h100", "sim:h200"]),
+    ("baton run --device=cuda:", ["cuda:0"]),
+    ("baton run --device=sim:h", ["sim:h100", "sim:h200"]),
+    ("baton run --pdl=o", ["off", "on"]),
+    ("baton compile --depfile=k", ["k.cu"]),
     ("baton run k", ["k.cu"]),
     ("baton run --keep i", ["images/"]),
     ("baton cache e", ["export"]),
@@ -115,8 +154,8 @@ class Completion(Case):
             self.skipTest("there is no bash")
         for line, offered in COMPLETED:
             with self.subTest(line):
-                # Bash replaces what follows the last ":", and adds the "/" of a folder itself.
-                typed = line.split(" ")[-1].rpartition(":")
+                # Bash replaces what follows the last "=" or ":", and adds the "/" of a folder itself.
+                typed = line.split(" ")[-1].rpartition("=")[2].rpartition(":")
                 wanted = [word.rstrip("/").removeprefix(typed[0] + typed[1]) for word in offered]
                 self.assertEqual(self.complete("bash", BASH, line), wanted)
 
@@ -126,7 +165,7 @@ class Completion(Case):
         for line, offered in COMPLETED:
             with self.subTest(line):
                 replies = self.complete("fish", 'source "$SCRIPT"; complete -C "$LINE"', line)
-                self.assertEqual([reply.split("\t")[0] for reply in replies], offered)
+                self.assertEqual([reply.split("\t")[0].rpartition("=")[2] for reply in replies], offered)
 
     def test_zsh(self):
         if shutil.which("zsh") is None:

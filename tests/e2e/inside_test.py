@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from baton import ON_GPU, Case, main
+from baton import ON_GPU, Case, buffer, kernel, launch, main, program
 
 # h = x - 10 l, y = 1 / (1 + sqrt(h + 11)): the third iteration takes the root of a negative number.
 PROGRAM = """
@@ -147,6 +147,28 @@ args = ["y"]
         if ON_GPU:
             self.skipTest("a GPU has one schedule")
         self.write("race.toml", self.RACE)
+
+    def test_errors_of_one_schedule_do_not_end_the_others(self):
+        self.write("turn.cu", """extern "C" __global__ void turn(int* n, int* y) {
+  __shared__ int first;
+  __shared__ volatile int s;
+  if (threadIdx.x == 0) first = atomicAdd(n, 1);
+  __syncthreads();
+  if (blockIdx.x == 0 && first != 0) s = threadIdx.x;
+  y[blockIdx.x] = 1;
+}
+""")
+        self.write("turn.toml", program(
+            buffer("n", "i32", [1], "scratch", "zeros"), buffer("y", "i32", [4], "output"),
+            kernel("turn", source="turn.cu"), launch("turn", [4], [64], ["n", "y"])))
+        result = self.baton("run", "turn.toml", "--schedules", "late,reverse,late", "--json")
+        self.check(result, 1, "under the schedule reverse")
+        self.assertEqual(result.json()["findings"], [])
+        self.assertEqual([(run["schedule"], [finding["kind"] for finding in run["findings"]])
+                          for run in result.json()["schedules"]],
+                         [("reverse", ["shared_race"]), ("late", [])])
+        shown = self.baton("run", "turn.toml", "--schedules", "late,reverse,late").out
+        self.assertRegex(shown, "reverse +errors were found +1")
 
     def test_outputs_are_compared_bit_by_bit(self):
         result = self.baton("run", "race.toml", "--schedules", "late,late,reverse,random:1..3",

@@ -75,6 +75,9 @@ class LibraryCall(Case):
                      ["p0=7", "p1=null", *ROWS])
         self.refused(2, "--arg grid.x=many: give a number", "rows_kernel",
                      ["p0=null", "p1=null", *ROWS[:2], "grid.x=many", *ROWS[3:]])
+        for extent in ("-1", "0", "1.5"):
+            self.refused(2, f"--arg grid.x={extent}: give an integer of at least 1", "rows_kernel",
+                         ["p0=null", "p1=null", *ROWS[:2], f"grid.x={extent}", *ROWS[3:]])
         self.refused(2, "no.npy", "rows_kernel", ["p0=no.npy", "p1=null", *ROWS])
         numpy.save(self.folder / "raw.npy", numpy.zeros(4, "V2"))
         self.refused(2, "its elements are raw (|V2); name their type, as in bf16:raw.npy", "rows_kernel",

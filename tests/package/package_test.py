@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -222,6 +223,25 @@ class Headers(Installed):
 
     def test_headers_for_kernels_are_there(self):
         self.assertTrue((self.include / "baton" / "device" / "pdl.cuh").is_file())
+
+
+class Guides(Installed):
+    """The pages that a package has, read where they are installed."""
+
+    def test_links_lead_to_what_is_installed(self):
+        sys.path.insert(0, str(ROOT / "tests"))
+        from words_test import broken_links  # pylint: disable=import-outside-toplevel
+        folder = self.prefix / "share" / "doc" / "baton"
+        pages = sorted(folder.glob("*.md"))
+        self.assertLessEqual({"README.md", "CHANGELOG.md", "cli.md", "findings.md", "python.md"},
+                             {page.name for page in pages})
+        self.assertEqual([f"{page.name}: {what}" for page in pages
+                          for what in broken_links(page, page.read_text(encoding="utf-8"))], [])
+        self.assertTrue((folder / "pictures" / "run.svg").is_file())
+
+    def test_baton_explain_names_the_installed_page(self):
+        page = self.prefix / "share" / "doc" / "baton" / "findings.md"
+        self.assertIn(str(page), run(self.prefix / "bin" / "baton", "explain", "shared_race"))
 
 
 class Symbols(unittest.TestCase):

@@ -1,7 +1,7 @@
 /* Pairs of launches, the second with programmatic dependent launch, for the tests of records.
    chain KERNEL COUNT [HOW]: the pair produce, KERNEL comes COUNT times.
-   KERNEL: safe waits before it reads; early reads before it waits; hidden writes, before it waits,
-     where a pointer in memory says; deaf never waits.
+   KERNEL: safe waits before it reads; early reads before it waits, and so does late<float>, whose symbol is C++'s;
+     hidden writes, before it waits, where a pointer in memory says; deaf never waits.
    HOW: plain launches without PDL; abort ends so; kill is killed; fork lets two children do it;
      capture makes a graph of it and launches that twice; built makes the graph node by node; threads does it in
      two threads; exit does it a second time when the process exits. */
@@ -28,6 +28,9 @@ static const char kKernels[] =
     "  griddepcontrol.launch_dependents;\n  griddepcontrol.wait;\n"
     "  ld.global.u32 %r2, [%rd4];\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n"
     KERNEL("early")
+    "  griddepcontrol.launch_dependents;\n  ld.global.u32 %r2, [%rd4];\n"
+    "  griddepcontrol.wait;\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n"
+    KERNEL("_Z4lateIfEvPT_S1_")
     "  griddepcontrol.launch_dependents;\n  ld.global.u32 %r2, [%rd4];\n"
     "  griddepcontrol.wait;\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n"
     KERNEL("hidden")

@@ -77,6 +77,16 @@ class Verdicts(Record):
         self.assertRegex(edge["reason"], r"early reads allocation 0 \(4096 bytes\) at .*, before it has waited")
         self.assertIn("launches early with PDL after produce (100 times), which is unsafe", done.stderr)
 
+    def test_kernels_are_named_as_their_source_names_them(self):
+        symbol = "_Z4lateIfEvPT_S1_"
+        done = self.record(CHAIN, symbol, 1)
+        self.assertNotIn(symbol, done.stderr.replace(str(self.path), ""))
+        done, report = self.json_of("check")
+        self.assertIn(symbol, [kernel["name"] for kernel in report["processes"][0]["kernels"]])
+        self.assertEqual(report["edges"][0]["to_kernel"], "late<float>(float*, float*)")
+        self.assertNotIn(symbol, done.stderr)
+        self.assertNotIn(symbol, run(BATON, "check", self.path).stdout)
+
     def test_without_pdl_it_is_no_error(self):
         done, edges = self.check("early", ["plain"])
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -88,6 +88,7 @@ int main(void) {
   baton_device* device = open_test_device();
   baton_bundle* bundle = NULL;
   baton_program* program = NULL;
+  baton_module* module = NULL;
   baton_program_options options = BATON_PROGRAM_OPTIONS_INIT;
   baton_bundle_info info = BATON_BUNDLE_INFO_INIT;
   const char* architecture = NULL;
@@ -123,6 +124,14 @@ int main(void) {
   REFUSED(baton_bundle_from_bytes(bytes, size, "damaged", BATON_VERIFY_INDEX, &bundle), "damaged");
   REFUSED(baton_bundle_from_bytes(bytes, size - 1, "short", BATON_VERIFY_INDEX, &bundle), "short");
   CHECK(bundle == NULL);
+  // It is no image either, and a cut one is called so.
+  REFUSED(baton_module_load(device, bytes, size, &module), "damaged");
+  bytes[5000] ^= 1;
+  REFUSED(baton_module_load(device, bytes, size, &module), "is a Baton bundle, not an image");
+  REFUSED(baton_module_load(device, bytes, size - 1, &module), "it is truncated");
+  REFUSED(baton_module_load(device, bytes, 100, &module), "is truncated");
+  REFUSED(baton_module_load_file(device, kPath, &module), "is a Baton bundle, not an image");
+  CHECK(module == NULL);
   baton_device_release(device);
   return finish_test();
 }

@@ -4,7 +4,7 @@
 
 static const char kPtx[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
-    ".visible .entry store(.param .u64 store_param_0) {\n"
+    ".visible .entry _Z5storeIiEvPT_(.param .u64 store_param_0) {\n"
     "  .reg .b64 %rd<3>;\n"
     "  .reg .b32 %r<2>;\n"
     "  ld.param.u64 %rd1, [store_param_0];\n"
@@ -18,7 +18,7 @@ static baton_kernel* load_store(const baton_device* device) {
   baton_module* module = NULL;
   baton_kernel* kernel = NULL;
   REQUIRE_OK(baton_module_load(device, kPtx, sizeof(kPtx) - 1, &module));
-  REQUIRE_OK(baton_kernel_get(module, "store", &kernel));
+  REQUIRE_OK(baton_kernel_get(module, NULL, &kernel));
   baton_module_release(module);
   return kernel;
 }
@@ -53,13 +53,14 @@ int main(void) {
   CHECK(error != NULL);  // the kernel faulted
   CHECK(baton_error_code(error) == BATON_ERROR_FAULT);
   CHECK(baton_error_driver_result(error) != 0);
+  CHECK_TEXT(baton_error_message(error), "kernel store<int>, block");
   baton_error_release(error);
   REQUIRE_OK(baton_device_findings(device, &findings));
   OK(baton_findings_count(findings, &count));
   CHECK(count == 1);
   OK(baton_findings_get(findings, 0, &finding));
   CHECK_TEXT(finding.kind, "out_of_bounds");
-  CHECK_TEXT(finding.kernel, "store");
+  CHECK_TEXT(finding.kernel, "_Z5storeIiEvPT_");
   CHECK_TEXT(finding.message, "small");
   CHECK(finding.is_error == 1 && finding.count == 1);
   CHECK(finding.thread[0] == 0 && finding.block[0] == 0);

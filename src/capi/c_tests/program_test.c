@@ -123,7 +123,7 @@ static void refuse_values(void) {
   REFUSED(baton_program_download(program, "x", 0, x, 36, NULL), "leaves the memory of 32 bytes");
   // What only a bind takes is not taken by an enqueue.
   OK(baton_program_set_int(program, "N", 16));
-  REFUSED(baton_program_enqueue(program, NULL), "bind()");
+  REFUSED(baton_program_enqueue(program, NULL), "bind the program anew");
   OK(baton_program_set_int(program, "N", 8));
   tensor = tensor_of(x, 1, shape);
   shape[0] = kCount;

@@ -69,8 +69,8 @@ ParsedOptions parse_options(const Source& source) {
       parsed.forced.push_back(std::move(*header));
     } else if (value_of(kArch, source.options, i)) {
       throw error(ErrorCode::kInvalidInput,
-                  "{}: the option {} sets the architecture, which is chosen for the device; leave "
-                  "it out, or set it with --arch",
+                  "{}: the option {} sets the architecture, which the device or an option of "
+                  "Baton's decides; leave it out",
                   source.name, option);
     } else if (const auto standard = value_of(kStandard, source.options, i)) {
       parsed.has_standard = true;

@@ -176,7 +176,7 @@ void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation&
   if (step.by && (step.kind == kSend || step.kind == kReceive)) {
     throw error(ErrorCode::kInvalidInput,
                 "by is \"{}\" for the {}, and both sides of a message need the same executor; leave "
-                "it out: --collectives says it for all messages",
+                "it out: the option collectives of a run says it for all messages",
                 to_string(*step.by), facts.name);
   }
   check_epilogue(step, buffer, scope);

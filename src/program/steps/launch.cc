@@ -60,14 +60,16 @@ StepAction read_launch(const StepSource& source) {
   return step;
 }
 
-void check_extents(const std::vector<Expression>& extents, const char* what,
+void check_extents(const LaunchStep& step, const std::vector<Expression>& extents, const char* what,
                    const ProgramScope& scope) {
   if (extents.size() > 3) {
     throw error(ErrorCode::kInvalidInput, "the {} has {} extents, the most is 3", what,
                 extents.size());
   }
-  for (const Expression& extent : extents) {
-    scope.check(extent, fmt::format("a {} extent", what), 1);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    scope.check(extents[axis],
+                fmt::format("{}.{} of the launch of {}", what, "xyz"[axis], printable(step.kernel)),
+                1);
   }
 }
 
@@ -85,8 +87,8 @@ void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& whe
   if (step.grid.empty()) {
     throw error(ErrorCode::kInvalidInput, "the launch of {} has no grid", printable(step.kernel));
   }
-  check_extents(step.grid, "grid", scope);
-  check_extents(step.block, "block", scope);
+  check_extents(step, step.grid, "grid", scope);
+  check_extents(step, step.block, "block", scope);
   for (LaunchArgument& argument : step.args) {
     located(argument, [&] { check_argument(argument, scope); });
   }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "image/readable_names.h"
 #include "sim/engine/debug/debugger.h"
 #include "sim/engine/run/state.h"
 
@@ -39,9 +40,13 @@ FindingLog* FindingLog::heir(std::unique_lock<std::mutex>& lock) const {
 FindingLog::Place FindingLog::add(driver::Finding finding) {
   std::unique_lock lock(mutex_);
   if (FindingLog* next = heir(lock)) return next->add(std::move(finding));
-  if (finding.is_fault && fault_ != nullptr) fault_->note(finding);
   const auto [at, added] =
       index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
+  if (added || finding.is_fault) {
+    finding.readable = image::with_readable_names(finding.kernel);
+    finding.message = image::with_readable_names(finding.message);
+  }
+  if (finding.is_fault && fault_ != nullptr) fault_->note(finding);
   if (added) {
     if (show_ != nullptr) show_(finding);
     if (debugger_ != nullptr) debugger_->note(finding);

@@ -1,10 +1,10 @@
-#include "tools/readable_names.h"
+#include "image/readable_names.h"
 
 #include <algorithm>
 
 #include "image/mangled_name.h"
 
-namespace baton::tools {
+namespace baton::image {
 namespace {
 
 bool is_symbol_character(char c) {
@@ -32,11 +32,18 @@ std::string with_readable_names(std::string_view text) {
     auto size = static_cast<std::size_t>(end - text.begin());
     while (size > 1 && text[size - 1] == '.') --size;  // it ends a sentence
     const std::string_view word = text.substr(0, std::max(size, std::size_t{1}));
-    const auto name = word.starts_with("_Z") ? image::read_mangled(word) : std::nullopt;
+    const auto name = word.starts_with("_Z") ? read_mangled(word) : std::nullopt;
     result += name ? without_parameters(name->text) : word;
     text.remove_prefix(word.size());
   }
   return result;
 }
 
-}  // namespace baton::tools
+Error with_readable_names(const Error& error) {
+  Error readable(error.code(), with_readable_names(error.message()), error.where());
+  for (const std::string& note : error.notes()) readable.note(with_readable_names(note));
+  readable.of_driver(error.driver_result());
+  return readable;
+}
+
+}  // namespace baton::image
