@@ -478,8 +478,8 @@ BATON_C_API baton_error* baton_module_load(const baton_device* device, const voi
                                            size_t size, baton_module** module);
 BATON_C_API baton_error* baton_module_load_file(const baton_device* device, const char* path,
                                                 baton_module** module);
-// Compile CUDA C++ and load the result. They need NVRTC unless the cache has the result. `options`
-// may be NULL.
+// Compile CUDA C++ and load the result. NVRTC must be found, also where the cache has the result:
+// which NVRTC it is decides what the cache gives. A bundle needs none. `options` may be NULL.
 BATON_C_API baton_error* baton_module_compile(const baton_device* device, const char* source,
                                               const baton_compile_options* options,
                                               baton_module** module);

@@ -78,8 +78,8 @@ struct KernelModule {
   std::string name = {};  // "norm.cu", "a.cu + b.ptx", "<kernel k>"
   // The program's names for its kernels, with their facts.
   std::vector<std::pair<std::string, KernelFacts>> kernels = {};
-  std::optional<Source> source = {};
-  std::vector<LinkInput> link = {};  // for kernels that are linked
+  std::optional<Source> source = {};  // of a part of a bundle: without its text
+  std::vector<LinkInput> link = {};   // for kernels that are linked
   // Of a source, of a link with PTX, and of kernels that come compiled.
   std::optional<Compiled> compiled = {};
   bool from_bundle = false;         // it was read, not compiled here

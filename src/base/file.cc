@@ -211,6 +211,11 @@ void require_writable(const fs::path& path) {
   TemporaryFile{target};
 }
 
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code missing;
+  return fs::is_regular_file(a, missing) && fs::equivalent(a, b, missing);
+}
+
 TemporaryDirectory::TemporaryDirectory() {
   std::error_code failure;
   const fs::path parent = fs::temp_directory_path(failure);

@@ -29,6 +29,10 @@ void write_file_atomically(const std::filesystem::path& path,
 // the file holds stays.
 void require_writable(const std::filesystem::path& path);
 
+// Whether both are one regular file, by whatever names or links. A file that does not exist is no
+// other's.
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
 // A folder of its own under the system's temporary folder, removed with all it holds at the end of
 // its life; a failure to remove it is logged.
 class TemporaryDirectory {

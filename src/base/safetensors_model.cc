@@ -112,6 +112,10 @@ void SafetensorsModel::read(const SafetensorsIndex& index, const Open& open) {
     try {
       files_.push_back(std::make_unique<const SafetensorsFile>(open(shard)));
     } catch (Error& failure) {
+      if (failure.code() == ErrorCode::kNotFound) {
+        throw error(ErrorCode::kNotFound, "{}; {} names it as a shard: put it there",
+                    failure.message(), name_);
+      }
       failure.note(name_ + " names it as a shard");
       throw;
     }

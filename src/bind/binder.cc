@@ -47,7 +47,7 @@ LaunchAttribute some_event(PlannedEvent::Kind kind) {
 class Binder {
  public:
   Binder(const Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
-         LaunchObserver& observer, std::span<const Stream> parts, const PeerChoice& peers)
+         LaunchObserver& observer, const PartStreams& parts, const PeerChoice& peers)
       : plan_(plan),
         buffers_(buffers),
         observer_(observer),
@@ -278,6 +278,7 @@ class Binder {
     Site& site = sites_[launch.number];
     LaunchSite& tape_site = result_.tape.site(launch.number);
     tape_site.launch = &launch;
+    tape_site.part_number = parts_.of(launch);
     const bool is_new = !site.values || launch.config_varies;
     if (is_new) site.values = evaluate(launch, slots_, buffers_);
     const LaunchValues& values = *site.values;
@@ -287,15 +288,15 @@ class Binder {
     use.executions += times_;
     if (values.skipped) {
       use.skipped += times_;
-      observer_.skip(launch, step, before_);
+      observer_.skip(launch, step, before_, tape_site.part_number);
       before_ = Before::kSkippedLaunch;
       if (out != nullptr) out->push_back({&step, TapeLaunch{&tape_site, nullptr, nullptr, false}});
       return;
     }
     void** const arguments = pack(launch, out != nullptr);
     const Before before = std::exchange(before_, Before::kLaunch);
-    const bool early =
-        observer_.launch({launch, step, values.config, arguments, site.places, before});
+    const bool early = observer_.launch(
+        {launch, step, values.config, arguments, site.places, before, tape_site.part_number});
     check(launch, values.config, early);
     (before == Before::kLaunch ? tape_site.follows_launch : tape_site.follows_other) = true;
     if (is_new || !use.config) use.config = placed(launch, values.config);
@@ -405,7 +406,7 @@ class Binder {
 
   // The config in a stream of the launch's part of the SMs.
   LaunchConfig placed(const PlannedLaunch& launch, LaunchConfig config) const {
-    if (launch.part) config.stream = parts_[*launch.part];
+    if (const auto part = parts_.of(launch)) config.stream = parts_.streams[*part];
     return config;
   }
 
@@ -467,7 +468,7 @@ class Binder {
   const Plan& plan_;
   const BufferTable& buffers_;
   LaunchObserver& observer_;
-  const std::span<const Stream> parts_;
+  const PartStreams& parts_;
   const PeerChoice peers_;
   BoundSteps result_;
   std::vector<std::int64_t> slots_;
@@ -483,7 +484,7 @@ class Binder {
 
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
                       const BufferTable& buffers, LaunchObserver& observer,
-                      std::span<const Stream> parts, const PeerChoice& peers) {
+                      const PartStreams& parts, const PeerChoice& peers) {
   return Binder(plan, symbols, buffers, observer, parts, peers).bind();
 }
 

@@ -13,6 +13,17 @@ namespace baton::bind {
 // A run of more steps than this is refused: it would not end, and checking it would not either.
 inline constexpr std::uint64_t kMaxRunSteps = std::uint64_t{1} << 24;
 
+// Where launches on parts of the SMs are sent. A plan's part may be all SMs, by the symbols.
+struct PartStreams {
+  std::span<const Stream> streams;                        // one for each part that was made
+  std::span<const std::optional<std::uint32_t>> numbers;  // of the plan's parts, among `streams`
+
+  // Nothing for a launch on all SMs.
+  std::optional<std::uint32_t> of(const PlannedLaunch& launch) const {
+    return launch.part ? numbers[*launch.part] : std::nullopt;
+  }
+};
+
 // Where an argument points into its buffer.
 struct BufferPlace {
   std::uint64_t offset = 0;            // in bytes
@@ -27,6 +38,7 @@ struct LaunchExecution {
   void* const* arguments;               // packed, one address a parameter
   std::span<const BufferPlace> places;  // by parameter that is a buffer
   Before before;
+  std::optional<std::uint32_t> part = {};  // of the SMs
 };
 
 // One execution of a collective that a kernel between peers executes.
@@ -45,7 +57,8 @@ class LaunchObserver {
   // Returns whether the launch starts early, as far as is known by now.
   virtual bool launch(const LaunchExecution& execution) = 0;
   // A launch with an empty grid.
-  virtual void skip(const PlannedLaunch& launch, const PlannedStep& step, Before before) = 0;
+  virtual void skip(const PlannedLaunch& launch, const PlannedStep& step, Before before,
+                    std::optional<std::uint32_t> part) = 0;
   // The same for a collective that a kernel between peers executes.
   virtual bool kernel(const CollectiveExecution& execution) = 0;
   // A copy, a fill, a collective, or the test of an if or a while.
@@ -87,10 +100,10 @@ struct BoundSteps {
 // shows it to the observer. Throws kInvalidInput, kUnsupported or kLimit at the step's place. A
 // group without steps that depend on its index is gone through at most three times. Longer groups
 // become loops of the tape, which take no memory for each iteration. The steps of an if or a while
-// are gone through once: tests keep their executions apart. `parts`: a stream for each part of the
-// plan, whose SMs limit launches on it. `peers`: as in Tape::set_peers.
+// are gone through once: tests keep their executions apart. `parts`: streams of parts, whose SMs
+// limit launches on them. `peers`: as in Tape::set_peers.
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
                       const BufferTable& buffers, LaunchObserver& observer,
-                      std::span<const Stream> parts = {}, const PeerChoice& peers = {});
+                      const PartStreams& parts = {}, const PeerChoice& peers = {});
 
 }  // namespace baton::bind

@@ -169,7 +169,7 @@ void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> de
   for (std::size_t number = 0; number < sites_.size(); ++number) {
     LaunchSite& site = sites_[number];
     site.decision = decisions[number];
-    if (site.launch != nullptr && site.launch->part) site.part = parts[*site.launch->part];
+    if (site.part_number) site.part = parts[*site.part_number];
     for (LaunchForm& form : site.forms) settle(site, form);
   }
 }

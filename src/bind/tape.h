@@ -43,6 +43,7 @@ struct LaunchSite {
   bool follows_other = false;             // some execution does not
   LaunchDecision decision;
   std::vector<LaunchAttribute> events;  // the attributes that record its events; not in a graph
+  std::optional<std::uint32_t> part_number;  // of its part of the SMs; nothing: all SMs
   std::optional<LaunchConfig::StreamRef>
       part;                       // a stream of its part of the SMs; of a settled tape
   std::deque<LaunchForm> forms;   // addresses stay valid

@@ -24,6 +24,7 @@
 #include "bundle/verdicts.h"
 #include "compile/request.h"
 #include "load/kernel_definition.h"
+#include "program/input_files.h"
 #include "program/without_sources.h"
 #include "program/writer.h"
 
@@ -58,6 +59,8 @@ class BundleBuilder {
 
   void write(const fs::path& path, const Judge& judge) {
     require_writable(path);
+    target_ = path;
+    for (const fs::path& file : input_files(program_)) require_no_target(file);
     for (load::KernelDefinition& definition : load::read_definitions(program_)) {
       load::at_kernel(*definition.kernels[0], [&] { collect(std::move(definition)); });
     }
@@ -120,6 +123,14 @@ class BundleBuilder {
     // What cannot be read again is said now.
     Program::from_text(text, printable(program_.name()), program_.directory());
     return text;
+  }
+
+  void require_no_target(const fs::path& input) const {
+    if (!is_same_file(target_, input)) return;
+    throw error(ErrorCode::kInvalidInput,
+                "{}: the program {} reads this file, and the bundle would replace it; name another "
+                "file",
+                target_.string(), printable(program_.name()));
   }
 
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
@@ -239,6 +250,7 @@ class BundleBuilder {
     options.arch = architectures_[0];
     for (const auto& file : compiler::make_request(source, options).scan.files) {
       if (file.is_cuda || file.path.empty()) continue;
+      require_no_target(file.path);
       const std::string header = fmt::format("{}{}", kSourceFolder, relative_name(file.path));
       if (sections_.count(header) == 0) add(header, keep(read_file(file.path)));
     }
@@ -277,6 +289,7 @@ class BundleBuilder {
   std::string collect_file(const fs::path& file) {
     const auto known = file_sections_.find(file);
     if (known != file_sections_.end()) return known->second;
+    require_no_target(file);
     mapped_.push_back(MappedFile::open(file));
     const std::string name = fmt::format("{}{}", kFileFolder, relative_name(file));
     return file_sections_.emplace(file, add(name, mapped_.back()->bytes())).first->second;
@@ -360,6 +373,7 @@ class BundleBuilder {
 
   const Program& program_;
   const BundleOptions& options_;
+  fs::path target_;
   std::vector<std::string> architectures_;
   std::map<std::string, std::string_view> sections_;  // their bytes by name
   std::vector<BuiltModule> modules_;

@@ -238,6 +238,32 @@ TEST_F(BundleTest, IsTheSameWhereverItIsBuiltAgain) {
   EXPECT_TRUE(first == read_file(bundle()));
 }
 
+TEST_F(BundleTest, IsLoadedWithoutItsSources) {
+  build(everything());
+  std::string bytes = read_file(bundle());
+  const std::size_t at = Bundle::open(bundle()).parts().back().offset;
+  bytes[at] ^= 1;
+  const Bundle opened = Bundle::from_bytes(bytes, "flipped.baton");
+  EXPECT_EQ(opened.parts().back().name, "sources/scale.cu");
+  EXPECT_EQ(run(LoadedProgram::load(opened, open_device()))[5], 7.f);
+  EXPECT_THROW(bundle::source_text(opened, "scale.cu"), Error);
+  EXPECT_EQ(bundle::source_text(Bundle::open(bundle()), "scale.cu"), kScale);
+}
+
+TEST_F(BundleTest, ReplacesNoFileOfItsProgram) {
+  for (const char* name : {"scale.cu", "factor.h", "data/w.npy"}) {
+    const std::string before = read_file(folder() / name);
+    try {
+      write_bundle(Program::from_text(kProgram, "p", folder()), folder() / name, everything());
+      ADD_FAILURE() << name << " was replaced";
+    } catch (const Error& refusal) {
+      EXPECT_EQ(refusal.code(), ErrorCode::kInvalidInput);
+      EXPECT_THAT(refusal.message(), HasSubstr("reads this file"));
+    }
+    EXPECT_EQ(read_file(folder() / name), before);
+  }
+}
+
 TEST_F(BundleTest, LeavesSourcesOut) {
   BundleOptions options = everything();
   options.sources = false;
@@ -255,7 +281,14 @@ TEST_F(BundleTest, FindsFilesBesideIt) {
   options.weights = false;
   EXPECT_THAT(build(options), ElementsAre(HasSubstr("data/w.npy of the buffer w")));
   const LoadedProgram loaded = LoadedProgram::load(Bundle::open(bundle()), open_device());
-  EXPECT_THROW(run(loaded), Error);
+  try {
+    run(loaded);
+    ADD_FAILURE() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kNotFound);
+    EXPECT_THAT(failure.message(), HasSubstr("data/w.npy is not there, and the bundle"));
+    EXPECT_THAT(failure.message(), HasSubstr("or build the bundle with its weights"));
+  }
   fs::rename(folder() / "data", bundle().parent_path() / "data");
   EXPECT_EQ(run(loaded)[5], 7.f);
 }

@@ -109,15 +109,17 @@ Compiled compiled_of(const BundleContent& content, const BuildRow& build) {
   return compiled;
 }
 
+enum class Texts { kUnread, kRead };
+
 // The source as far as the bundle has it: without its text, what the program says of it.
-Source source_of(const BundleContent& content, const ModuleRow& module,
-                 const ProgramKernel& kernel) {
+Source source_of(const BundleContent& content, const ModuleRow& module, const ProgramKernel& kernel,
+                 Texts texts) {
   Source source;
   source.name = content.index.text(module.name);
-  if (module.source != kNone) {
-    source.text = content.hold(module.source)->get();
-  } else {
+  if (module.source == kNone) {
     source.text = kernel.text;
+  } else if (texts == Texts::kRead) {
+    source.text = content.hold(module.source)->get();
   }
   source.directory = content.directory;
   source.prelude = kernel.prelude;
@@ -126,7 +128,7 @@ Source source_of(const BundleContent& content, const ModuleRow& module,
 }
 
 std::vector<load::KernelDefinition> read_all(const BundleContent& content, const Program& program,
-                                             const Choose& choose) {
+                                             const Choose& choose, Texts texts) {
   const Index& index = content.index;
   std::vector<load::KernelDefinition> definitions;
   std::unordered_set<std::string_view> seen;
@@ -148,7 +150,7 @@ std::vector<load::KernelDefinition> read_all(const BundleContent& content, const
     definition.from_bundle = true;
     const ProgramKernel& first = *definition.kernels[0];
     if (first.origin == KernelOrigin::kSource || first.origin == KernelOrigin::kText) {
-      definition.source = source_of(content, module, first);
+      definition.source = source_of(content, module, first, texts);
     }
     // What was linked may be machine code alone.
     const bool is_code = first.origin == KernelOrigin::kLink && build.ptx == kNone;
@@ -172,19 +174,30 @@ std::vector<load::KernelDefinition> read_all(const BundleContent& content, const
 std::vector<load::KernelDefinition> read_definitions(const Bundle& bundle, const Program& program,
                                                      const Device& device) {
   const BundleContent& content = *bundle.content();
-  return read_all(content, program, BuildChoice(content, device));
+  return read_all(content, program, BuildChoice(content, device), Texts::kUnread);
 }
 
 std::vector<load::KernelDefinition> read_definitions(const Bundle& bundle, const Program& program,
                                                      std::string_view arch) {
   const BundleContent& content = *bundle.content();
-  return read_all(content, program, [&](const ModuleRow& module) {
+  const auto choose = [&](const ModuleRow& module) {
     for (std::uint32_t i = 0; i < module.builds.count; ++i) {
       const std::uint32_t number = module.builds.first + i;
       if (content.index.text(content.index.builds[number].arch) == arch) return number;
     }
     return module.builds.first;
-  });
+  };
+  return read_all(content, program, choose, Texts::kRead);
+}
+
+std::string source_text(const Bundle& bundle, std::string_view module) {
+  const BundleContent& content = *bundle.content();
+  for (std::uint64_t number = 0; number < content.index.modules.size(); ++number) {
+    const ModuleRow row = content.index.modules[number];
+    if (row.source == kNone || content.index.text(row.name) != module) continue;
+    return std::string(content.hold(row.source)->get());
+  }
+  return "";
 }
 
 }  // namespace baton::bundle

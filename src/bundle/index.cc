@@ -50,9 +50,10 @@ Index::Index(std::string_view file, const std::string& name) {
   }
   if (header_.major != kMajor) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is a bundle of version {}.{}, this Baton reads version {}; use a later Baton, "
-                "or build the bundle with this one",
-                name, header_.major, header_.minor, kMajor);
+                "{} is a bundle of version {}.{}, this Baton reads version {}; {}build the bundle "
+                "with this one",
+                name, header_.major, header_.minor, kMajor,
+                header_.major > kMajor ? "use a later Baton, or " : "");
   }
   if (header_.file_size != file.size()) {
     throw error(ErrorCode::kInvalidInput,

@@ -129,6 +129,12 @@ TEST(LyingIndex, OfALaterMajorVersionIsRefused) {
   EXPECT_EQ(contents_of(later.bytes()), contents_of(golden()));
 }
 
+TEST(LyingIndex, OfAnEarlierMajorVersionIsRefused) {
+  const std::string refusal =
+      refusal_of(LyingBundle(golden()).header([](auto& row) { row.major = 0; }));
+  EXPECT_THAT(refusal, HasSubstr("reads version 1; build the bundle with this one"));
+}
+
 TEST(LyingIndex, SkipsUnknownOptionalPartsAndNamesRequiredOnes) {
   const auto rename_table = [](std::uint32_t flags) {
     return LyingBundle(golden()).table("remarks", [&](TableRow& row) {

@@ -174,6 +174,7 @@ TEST_F(VerdictsTest, OtherValuesAndOptionsAreJudgedAnew) {
   }
   expect_equal(check(bytes, with(48)), analysed(with(48)));
   EXPECT_FALSE(was_taken());
+  EXPECT_THAT(logged_, HasSubstr("it has no verdicts for N=48; they are made now"));
   LoadOptions off;
   off.pdl = PdlMode::kOff;
   expect_equal(check(bytes, {}, off), analysed({}, off));

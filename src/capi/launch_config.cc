@@ -112,8 +112,13 @@ GivenConfig::GivenConfig(const Call& call, const baton_launch_config* given, con
   }
   if (const auto blocks = cluster_extents(from.cluster)) config_.attributes.set(cluster(*blocks));
   config_.attributes.set(cooperative(call.flag(from.cooperative, "config->cooperative")));
+  if (from.pdl < 0 || from.pdl > BATON_LAUNCH_FORCE_PDL) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: config->pdl is {}, it takes 0, 1 or {} (BATON_LAUNCH_FORCE_PDL)",
+                call.function(), from.pdl, static_cast<int>(BATON_LAUNCH_FORCE_PDL));
+  }
   config_.force_pdl = from.pdl == BATON_LAUNCH_FORCE_PDL;
-  config_.attributes.set(pdl(config_.force_pdl || call.flag(from.pdl, "config->pdl")));
+  config_.attributes.set(pdl(from.pdl != 0));
   const auto attributes = call.array(from.attributes, from.attribute_count, "config->attributes");
   if (attributes.empty()) return;
   NamedAttributes named;

@@ -259,6 +259,7 @@ void bench_rank(const BenchCommand& given, RankOfRun& rank, Output& output,
   const tools::ProgramFile named =
       tools::open_program(given.other.value_or(given.program), given.trusted);
   rank.enter(named.program, output);
+  output.files().reads(named.program);
   const BenchCommand command = command_of(rank, given);
   if (command.other) rank.require_alone("a second program");
   if (command.plot) {
@@ -271,8 +272,10 @@ void bench_rank(const BenchCommand& given, RankOfRun& rank, Output& output,
   show_device(device, output);
   std::optional<BenchMeasurement> other;
   if (command.other) {
-    other.emplace(command, command.program, tools::open_program(command.program, command.trusted),
-                  rank.world(), device, output, interrupt);
+    tools::ProgramFile first = tools::open_program(command.program, command.trusted);
+    output.files().reads(first.program);
+    other.emplace(command, command.program, std::move(first), rank.world(), device, output,
+                  interrupt);
   }
   BenchMeasurement measurement(command, command.other.value_or(command.program), named,
                                rank.world(), device, output, interrupt);

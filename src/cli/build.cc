@@ -19,6 +19,7 @@ void build(const BuildCommand& command, Output& output) {
   }
   tools::require_no_folder(command.program);
   const Program program = Program::from_file(command.program);
+  output.files().reads(program);
   for (const std::string& warning : program.warnings()) output.warning(warning);
   output.progress("compile");
   BundleOptions options{.architectures = command.architectures,

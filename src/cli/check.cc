@@ -101,6 +101,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
                    const Device& device, Output& output) {
   const tools::ProgramFile named = tools::open_program(file, command.trusted);
   const Program& program = named.program;
+  output.files().reads(program);
   show_program(program, file, output);
   PrepareOptions options;
   options.progress = load_progress(output);

@@ -68,6 +68,7 @@ class CommandLineParser {
     if (raw_.json && !command->instead_of_json.empty()) {
       refuse_option(command, std::string(kJsonOption));
     }
+    refuse_empty_values(*command, *chosen.front());
     for (const ArgumentRow& argument : command->arguments) {
       const bool is_given =
           std::visit([&](auto target) { return !(raw_.*target).empty(); }, argument.target);
@@ -125,6 +126,18 @@ class CommandLineParser {
       throw error(ErrorCode::kInvalidInput,
                   "baton {} takes nothing behind \"--\"; leave it out, and what follows it",
                   command.name);
+    }
+  }
+
+  // Below this line an empty text is an option that was left out.
+  static void refuse_empty_values(const CommandRow& command, const CLI::App& parsed) {
+    for (const OptionRow& row : all_options(command)) {
+      const std::string name(option_names(row).front());
+      for (const std::string& value : parsed.get_option(name)->results()) {
+        if (!value.empty()) continue;
+        throw error(ErrorCode::kInvalidInput, "{0} lacks its value: {0} {1}; {2} lists the options",
+                    name, row.value, help_call(&command));
+      }
     }
   }
 

@@ -210,6 +210,8 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"build", "p.toml"}, {"baton build PROGRAM -o OUT.baton", "a file to write"}},
       {{"build", "-o", "p.baton"}, {"baton build PROGRAM -o OUT.baton", "a program file"}},
       {{"build", "p.toml", "-o", "p.baton", "--arch", "a,"}, {"--arch", "\"a,\""}},
+      {{"build", "p.toml", "-o", "p.baton", "--arch", ""}, {"--arch lacks its value: --arch A,B"}},
+      {{"run", "p.toml", "--output", ""}, {"--output lacks its value"}},
       {{"bench"}, {"baton bench PROGRAM"}},
       {{"bench", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
       {{"bench", "p.toml", "--expect", "y=y.npy"}, {"\"--expect\""}},

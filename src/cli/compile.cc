@@ -20,15 +20,31 @@
 namespace baton::cli {
 namespace {
 
+bool is_named(const CompileCommand& command, std::string_view ending) {
+  return command.output && command.output->extension() == ending;
+}
+
+[[noreturn]] void refuse_machine_code(const std::string& arch) {
+  constexpr std::string_view kVirtual = "compute_";
+  if (arch.starts_with(kVirtual)) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "the virtual architecture {} gives no machine code; take --ptx, or sm_{} for --arch", arch,
+        arch.substr(kVirtual.size()));
+  }
+  throw Error(
+      ErrorCode::kInvalidInput,
+      "relocatable code (-rdc=true) of rewritten kernels is written as PTX alone; take --ptx "
+      "and -o K.ptx, or leave --rewrite out");
+}
+
 // What to write: the flags decide, else the output's ending, else machine code where there is any.
 const Image& wanted_image(const CompileCommand& command, const Compiled& compiled,
                           const std::string& arch) {
-  const bool named_ptx = command.output && command.output->extension() == ".ptx";
-  if (command.ptx || (!command.cubin && (named_ptx || !compiled.cubin))) return compiled.ptx;
+  if (command.ptx || (!command.cubin && is_named(command, ".ptx"))) return compiled.ptx;
   if (compiled.cubin) return *compiled.cubin;
-  throw error(ErrorCode::kInvalidInput,
-              "the virtual architecture {} gives no machine code; take --ptx, or sm_{} for --arch",
-              arch, arch.substr(arch.find('_') + 1));
+  if (command.cubin || is_named(command, ".cubin")) refuse_machine_code(arch);
+  return compiled.ptx;
 }
 
 // Where to write it: -o, else the source's name in the working directory where a flag asks for a
@@ -69,15 +85,20 @@ void rewrite_kernels(const CompileCommand& command, const std::string& arch, Com
 void compile(const CompileCommand& command, Output& output) {
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   const Source source = tools::source_with_options(command.source, command.options);
-  output.progress("compile");
   const CompileOptions options = {.arch = arch, .entries = command.entries};
-  Compiled compiled = baton::compile(source, options);
+  output.files().reads(source, options);
+  output.progress("compile");
+  Compiled compiled = command.ptx || command.rewrite ? baton::compile(source, options)
+                                                     : tools::compile_for_file(source, options);
   if (command.rewrite) rewrite_kernels(command, arch, compiled, output);
 
   const ImageFacts facts = read_facts(compiled);
   const Image& image = wanted_image(command, compiled, arch);
   const std::optional<std::filesystem::path> target = target_of(command, image);
-  if (target) tools::write_file(*target, image.bytes());
+  if (target) {
+    output.files().require(target->string(), *target);
+    tools::write_file(*target, image.bytes());
+  }
   if (command.depfile) {
     tools::write_file(*command.depfile, tools::depfile(*target, command.source, source, options));
   }

@@ -18,6 +18,7 @@
 #include "cli/inspect_entry.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
+#include "cli/kernel_filter.h"
 #include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
 #include "cli/or_null.h"
@@ -129,6 +130,7 @@ class Report {
   }
 
   void finish() {
+    require_some(command_, !images_.empty(), {});
     for (const Remark& remark : remarks_) {
       const std::string more =
           remark.times == 1 ? "" : fmt::format(" ({} times, first there)", remark.times);
@@ -200,11 +202,8 @@ class Report {
     const bool suits = arch.empty() || facts.arch == arch ||
                        std::any_of(facts.members.begin(), facts.members.end(),
                                    [&](const MemberFacts& member) { return member.arch == arch; });
-    std::erase_if(facts.kernels, [&](const KernelFacts& kernel) {
-      if (!arch.empty() && !kernel.arch.empty() && kernel.arch != arch) return true;
-      return command_.kernel && !std::regex_search(kernel.name, *command_.kernel) &&
-             !std::regex_search(kernel.demangled, *command_.kernel);
-    });
+    std::erase_if(facts.kernels,
+                  [&](const KernelFacts& kernel) { return !cli::is_wanted(command_, kernel); });
     return suits && (!command_.kernel || !facts.kernels.empty());
   }
 
@@ -224,19 +223,22 @@ void inspect_program(const InspectCommand& command, Output& output) {
   json["file"] = command.image.string();
   json["kind"] = "program";
   const Program program = Program::from_file(command.image);
+  output.files().reads(program);
   json["program"] = program.name();
   output.line("{}: program {}, {} kernel{}", command.image.string(), printable(program.name()),
               program.kernels().size(), program.kernels().size() == 1 ? "" : "s");
   for (const std::string& warning : program.warnings()) output.warning(warning);
-  const std::string arch = Device::open().compile_arch();
+  const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   json["arch"] = arch;
   output.progress("compile");
-  const auto modules = tools::describe_modules(program, arch);
+  auto modules = tools::describe_modules(program, arch);
+  keep_wanted(command, modules);
+  require_some(command, !modules.empty(), {});
   show_modules(modules, output);
   if (!command.extract) return;
   std::vector<std::string> remarks;
   const auto written =
-      tools::keep_modules(program, modules, "--extract", *command.extract, remarks);
+      tools::keep_modules(program, modules, "--extract", *command.extract, output.files(), remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());
@@ -275,7 +277,8 @@ void inspect(const InspectCommand& command, Output& output) {
   report.finish();
   if (!command.extract) return;
   std::vector<std::string> remarks;
-  const auto written = tools::extract_images(contents, command.image, *command.extract, remarks);
+  const auto written =
+      tools::extract_images(contents, command.image, *command.extract, output.files(), remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());

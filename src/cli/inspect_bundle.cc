@@ -4,9 +4,11 @@
 
 #include "baton/bundle.h"
 #include "cli/counted.h"
+#include "cli/kernel_filter.h"
 #include "cli/kernel_modules.h"
 #include "cli/table.h"
 #include "tools/basics.h"
+#include "tools/bundle_extraction.h"
 #include "tools/kept_modules.h"
 #include "tools/program_file.h"
 
@@ -98,6 +100,9 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   const Bundle bundle =
       Bundle::open(command.image, tools::checks_of(command.trusted, Verify::kAll));
   const Program& program = bundle.program();
+  auto modules = tools::describe_modules(bundle, command.arch);
+  keep_wanted(command, modules);
+  require_some(command, !modules.empty(), bundle.architectures());
   json["version"] = bundle.version();
   json["program"] = program.name();
   json["architectures"] = bundle.architectures();
@@ -114,11 +119,15 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   json["directory_differences"] = differences;
   for (const std::string& difference : differences) output.warning(difference);
   show_parts(bundle, output);
-  show_modules(tools::describe_modules(bundle, command.arch), output);
+  show_modules(modules, output);
   if (!command.extract) return;
-  const auto written = tools::extract_bundle(bundle, *command.extract);
-  json["extracted"] = written;
-  output.line("\nwrote {} files to {}", written.size(), command.extract->string());
+  std::vector<std::string> remarks;
+  const tools::ExtractedBundle extracted =
+      tools::extract_bundle(bundle, *command.extract, output.files(), remarks);
+  for (const std::string& remark : remarks) output.warning(remark);
+  json["extracted"] = extracted.written;
+  output.line("\nwrote {} files to {}", extracted.written.size(), command.extract->string());
+  if (extracted.is_whole) output.line("next: baton run {}", extracted.program.string());
 }
 
 }  // namespace baton::cli

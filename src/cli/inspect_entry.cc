@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/kernel_filter.h"
 #include "cli/kernel_table.h"
 #include "tools/basics.h"
 #include "tools/cache_entry.h"
@@ -16,6 +17,7 @@ void inspect_entry(const InspectCommand& command, Output& output) {
         "source with -o instead",
         command.image.string());
   }
+  refuse_filter(command, "an entry of the compile cache");
   tools::CacheEntry entry = tools::read_cache_entry(command.image);
   nlohmann::ordered_json& json = output.result();
   json["file"] = command.image.string();

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/command_files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/exec.h"
@@ -84,12 +85,15 @@ void require_targets(const ReportFiles& reports) {
   if (reports.junit) tools::require_target("--junit " + reports.junit->string(), *reports.junit);
 }
 
+// A report that would replace what the command reads was refused before, as the command's error.
 void write_reports(const ReportFiles& reports, const Output& output, int status) {
-  if (reports.sarif) {
+  if (reports.sarif && output.files().may_write(*reports.sarif)) {
     const std::string root = std::filesystem::current_path().string();
     tools::write_file(*reports.sarif, sarif_of(output.result(), status, root));
   }
-  if (reports.junit) tools::write_file(*reports.junit, junit_of(output.result(), status));
+  if (reports.junit && output.files().may_write(*reports.junit)) {
+    tools::write_file(*reports.junit, junit_of(output.result(), status));
+  }
 }
 
 // Of a command that found nothing worse than warnings, where --strict allows none.
@@ -141,6 +145,7 @@ int run_command(const std::vector<std::string>& arguments) {
   ReportFiles reports;
   try {
     const Command command = parse_command_line(arguments);
+    note_files(command, output.files());
     require_targets(reports_of(command));
     reports = reports_of(command);
     std::visit(Dispatch{output, status}, command);

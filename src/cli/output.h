@@ -14,6 +14,7 @@
 #include "baton/error.h"
 #include "cli/standard_output.h"
 #include "cli/table.h"
+#include "tools/file_guard.h"
 #include "tools/source_lines.h"
 
 namespace baton::cli {
@@ -71,6 +72,10 @@ class Output {
   // bar.
   void progress(std::string_view message, double share = 0, double elapsed = 0);
 
+  // The files that the command reads and writes.
+  tools::FileGuard& files() { return files_; }
+  const tools::FileGuard& files() const { return files_; }
+
   // The JSON object, to be filled by the command; {"version", "command", "status"} at the start.
   nlohmann::ordered_json& result() { return *result_; }
   const nlohmann::ordered_json& result() const { return *result_; }
@@ -109,6 +114,7 @@ class Output {
   std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();
   std::string text_;
   std::shared_ptr<tools::SourceLines> sources_;
+  tools::FileGuard files_;
   std::unique_ptr<nlohmann::ordered_json> result_;
 };
 

@@ -95,6 +95,7 @@ void show_process(const record::ProcessRecord& process, Output& output) {
 }  // namespace
 
 void inspect_record(const InspectCommand& command, Output& output) {
+  refuse_filter(command, "a record");
   const tools::RecordContents record = tools::read_record(command.image);
   Json& json = output.result();
   json["file"] = record.path.string();
@@ -110,7 +111,7 @@ void inspect_record(const InspectCommand& command, Output& output) {
   json["images"] = Json::array();
   std::vector<std::string> remarks;
   std::optional<tools::Extraction> extraction;
-  if (command.extract) extraction.emplace("--extract", *command.extract, remarks);
+  if (command.extract) extraction.emplace("--extract", *command.extract, output.files(), remarks);
   Json manifest = {{"record", record.path.string()}};
   Table table({{"image"}, {"kind"}, {"bytes", Align::kRight}, {"kernels", Align::kRight}});
   for (const tools::RecordImage& each : record.images) {

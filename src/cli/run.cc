@@ -117,7 +117,7 @@ struct RunRecord {
 
 void write_page(const RunCommand& command, const RunRecord& record, Output& output,
                 const Error* failure) {
-  if (!command.html) return;
+  if (!command.html || !output.files().may_write(*command.html)) return;
   nlohmann::ordered_json result = output.result();
   if (failure != nullptr) result["error"] = error_object(*failure);
   tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
@@ -148,6 +148,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
           : tools::open_program(given.program, given.trusted);
   const Program& program = named.program;
   rank.enter(program, output);
+  output.files().reads(program);
   const RunCommand command = command_of(rank, given);
   if (!command.schedules.empty()) rank.require_alone("--schedules");
   *record.sources = tools::SourceLines(program);
@@ -192,7 +193,9 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
       named.prepare(device, options, tuned ? tuned->variant.choices : TuneChoices{});
   if (command.keep) {
     std::vector<std::string> remarks;
-    tools::keep_modules(program, executable.modules(), "--keep", *command.keep, remarks);
+    const auto& loaded = executable.modules();
+    const auto modules = named.bundle ? tools::with_sources(*named.bundle, loaded) : loaded;
+    tools::keep_modules(program, modules, "--keep", *command.keep, output.files(), remarks);
     for (const std::string& remark : remarks) output.warning(remark);
   }
   const RunOptions limits = timed_options(command.timeout, interrupt);

@@ -60,6 +60,7 @@ void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
   output.result()["edges"] = nlohmann::ordered_json::array();
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
   rank.enter(named.program, output);
+  output.files().reads(named.program);
   if (command.output && rank.world() && rank.world()->ranks() > 1) {
     throw error(ErrorCode::kInvalidInput,
                 "-o builds a bundle with the record of one rank, and this run has {} ranks; leave "

@@ -10,6 +10,7 @@
 #include "compile/cache/path_table.h"
 #include "compile/make_result.h"
 #include "compile/nvrtc/line_table.h"
+#include "compile/relocatable.h"
 #include "compile/request.h"
 
 namespace baton {
@@ -80,13 +81,29 @@ Compiled finished(Result result, const Request& request, const PathTable& paths,
   return out;
 }
 
-}  // namespace
-
-Compiled compile(const Source& source, const CompileOptions& options) {
-  const Request request = compiler::make_request(source, options);
+Compiled compile_for(const Source& source, const CompileOptions& options, bool is_for_link) {
+  const Request request = compiler::make_request(source, options, is_for_link);
   const PathTable paths(request);
   Cache::Outcome outcome = compiler::obtain_result(request, paths);
   return finished(std::move(outcome.result), request, paths, outcome.hit);
 }
+
+}  // namespace
+
+Compiled compile(const Source& source, const CompileOptions& options) {
+  return compile_for(source, options, false);
+}
+
+namespace compiler {
+
+bool is_relocatable(const Source& source) {
+  return parse_options(source).is_relocatable;
+}
+
+Compiled compile_relocatable(const Source& source, const CompileOptions& options) {
+  return compile_for(source, options, true);
+}
+
+}  // namespace compiler
 
 }  // namespace baton

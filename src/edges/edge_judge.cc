@@ -471,7 +471,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   check_writes(execution, bound, site.arguments);
   const LaunchConfig& config = execution.config;
-  Candidate candidate{launch.number,        execution.step, launch.edge, launch.part,
+  Candidate candidate{launch.number,        execution.step, launch.edge, execution.part,
                       config.cooperative(), site.arguments, {}};
   candidate.now.launch = &launch;
   candidate.now.kernel = &execution.step.label;
@@ -538,7 +538,7 @@ bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
 }
 
 void EdgeJudge::skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step,
-                     bind::Before before) {
+                     bind::Before before, std::optional<std::uint32_t> part) {
   decisions_[launch.number].edge = &launch.edge;
   ends_[launch.number] = &step;
   if (before == bind::Before::kLaunch || before == bind::Before::kSkippedLaunch) {
@@ -547,7 +547,7 @@ void EdgeJudge::skip(const bind::PlannedLaunch& launch, const bind::PlannedStep&
   chain_.cut();
   branches_.skip();
   last_ = launch.number;
-  last_part_ = launch.part;
+  last_part_ = part;
 }
 
 template <typename Report>

@@ -38,8 +38,8 @@ class EdgeJudge : public bind::LaunchObserver {
             bool has_pdl);
 
   bool launch(const bind::LaunchExecution& execution) override;
-  void skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step,
-            bind::Before before) override;
+  void skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step, bind::Before before,
+            std::optional<std::uint32_t> part) override;
   // Its PTX is analysed like that of the program's kernels, with the arguments that it gets.
   bool kernel(const bind::CollectiveExecution& execution) override;
   void other() override { chain_.cut(); }

@@ -71,7 +71,8 @@ class KnownJudge : public bind::LaunchObserver {
   bool launch(const bind::LaunchExecution& execution) override {
     return known_.launches[execution.launch.number].early;
   }
-  void skip(const bind::PlannedLaunch&, const bind::PlannedStep&, bind::Before) override {}
+  void skip(const bind::PlannedLaunch&, const bind::PlannedStep&, bind::Before,
+            std::optional<std::uint32_t>) override {}
   // A judgement does not know kernels between peers.
   bool kernel(const bind::CollectiveExecution&) override { return false; }
   void other() override {}

@@ -39,8 +39,8 @@ class Lanes {
   }
   bool has_parts() const { return !part_streams_.empty(); }
   // The lane's next step is the launch, on its part of the SMs or on all of them.
-  void take_part(const bind::PlannedLaunch& launch, const Stream& own) {
-    take_part(launch.lane, launch.part, own);
+  void take_part(const bind::LaunchSite& site, const Stream& own) {
+    take_part(site.launch->lane, site.part_number, own);
   }
   // The lane returns to its own stream.
   void leave_part(std::uint32_t lane, const Stream& own) { take_part(lane, std::nullopt, own); }

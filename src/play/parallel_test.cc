@@ -282,6 +282,8 @@ TEST_P(Parallel, ARaceBetweenBranchesIsFound) {
       ADD_FAILURE() << "no race was found: " << unknown->conflicts[0];
     } catch (const Error& failure) {
       EXPECT_EQ(failure.code(), ErrorCode::kFault);
+      EXPECT_EQ(failure.message().find("let the later one's stream"), std::string::npos)
+          << "a program has no streams: " << failure.message();
     }
     EXPECT_THAT(executable.report().warnings, testing::Contains(HasSubstr("may race: ")));
   }

@@ -24,6 +24,14 @@ constexpr int kPartOfTime = 8;
 
 }  // namespace
 
+void require_limit(const std::optional<std::chrono::duration<double>>& timeout) {
+  // Written so that NaN is refused.
+  if (!timeout || timeout->count() >= 0) return;
+  throw error(ErrorCode::kInvalidInput,
+              "the time limit is {} s; give seconds from 0 on, or none for no limit",
+              timeout->count());
+}
+
 RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
                    const std::atomic<bool>* interrupt, std::function<void()> tick,
                    const World* world)
@@ -33,7 +41,7 @@ RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<dou
       world_(world != nullptr && world->ranks() > 1 ? world : nullptr) {
   // More than a year is no limit, and would not fit the clock.
   if (timeout && timeout->count() <= 3e7) {
-    limit_ = std::max(timeout->count(), 0.0);
+    limit_ = timeout->count();
     deadline_ = Clock::now() +
                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
   }

@@ -12,6 +12,9 @@
 
 namespace baton::play {
 
+// Throws kInvalidInput for a time limit that is none: less than 0, or not a number.
+void require_limit(const std::optional<std::chrono::duration<double>>& timeout);
+
 // Checks a run for its time limit, for an interrupt, and for failures of other ranks.
 // Used by the thread that runs.
 class RunWatch {

@@ -117,7 +117,7 @@ class Sender {
   // Not inline: the usual launch would save registers for it.
   [[gnu::noinline]] void prepare(const bind::RunStep& at, const bind::TapeLaunch& launch,
                                  LaunchPlan& plan) {
-    if (has_parts_) target_.lanes.take_part(*launch.site->launch, target_.stream);
+    if (has_parts_) target_.lanes.take_part(*launch.site, target_.stream);
     if (target_.records != nullptr) note_step(*target_.records, at, launch, plan);
   }
 

@@ -168,6 +168,30 @@ TEST_P(Sms, AKernelHasADefaultThatAStepCancels) {
   EXPECT_GT(places(executable, "q").size(), report.parts[0].given);
 }
 
+TEST_P(Sms, ASymbolThatIsZeroMeansAllSms) {
+  Executable executable = prepare(with({late('x', 'a', on("\"S\"")), late('a', 'y', on("8")),
+                                        late('y', 'b'), place("p", on("\"S\""))}));
+  executable.bind({.symbols = {{"S", 0}}});
+  const RunReport& report = executable.run();
+  ASSERT_EQ(report.parts.size(), 1u) << "all SMs are no part";
+  EXPECT_EQ(report.parts[0].asked, 8u);
+  EXPECT_THAT(report.parts[0].launches, ElementsAre(1u));
+  EXPECT_GT(places(executable, "p").size(), 8u);
+  executable.bind({.symbols = {{"S", 16}}});
+  EXPECT_EQ(executable.run().parts.size(), 2u);
+  EXPECT_THAT(places(executable, "p").size(), Le(16u));
+  executable.bind({.symbols = {{"S", 0}}});
+  EXPECT_EQ(executable.run().parts.size(), 1u);
+}
+
+TEST_P(Sms, LaunchesOnAllSmsMayOverlap) {
+  Executable executable =
+      prepare(with({late('x', 'a', on("\"S\"")), late('a', 'y', ", pdl = \"on\"")}));
+  executable.bind({.symbols = {{"S", 0}}});
+  EXPECT_TRUE(executable.run().parts.empty());
+  EXPECT_EQ(values<std::int32_t>(executable.output("y"))[3], 5);
+}
+
 TEST_P(Sms, EdgesBetweenPartsAreFull) {
   Executable executable = prepare(with({late('x', 'a', on("8")), late('a', 'b', on("8")),
                                         late('b', 'c', on("16")), late('c', 'y')}));
@@ -280,8 +304,8 @@ TEST_F(SmsRefused, WhatCannotBeOnAPart) {
                   .message(),
               HasSubstr("has events"));
   EXPECT_THAT(refusal(with({late('x', 'a', on("-1"))})).message(), HasSubstr("at least 0"));
-  EXPECT_THAT(refusal(with({late('x', 'a', on("\"S - 8\""))})).message(),
-              HasSubstr("sms = S - 8 is 0"));
+  EXPECT_THAT(refusal(with({late('x', 'a', on("\"S - 16\""))})).message(),
+              HasSubstr("sms = S - 16 is -8 (S = 8)"));
   EXPECT_THAT(refusal(with({late('x', 'a', on("8")), late('a', 'y', ", pdl = \"on\"")})).message(),
               HasSubstr("another part"));
 }

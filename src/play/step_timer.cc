@@ -59,6 +59,11 @@ const Stream& StepTimer::stream(const PlayContext& context, std::size_t number) 
                         : context.lanes.part_streams()[number - lanes];
 }
 
+std::size_t StepTimer::stream_of(const PlayContext& context, const bind::PlannedLaunch& launch) {
+  const std::optional<std::uint32_t> part = context.tape.site(launch.number).part_number;
+  return part ? context.tape.lanes() + *part : std::size_t{launch.lane};
+}
+
 // Whether the device counts what launches do, and the report wants to know.
 bool StepTimer::counts(const PlayContext& context) const {
   return device_.driver().simulator != nullptr && context.time_steps && context.log.first_run();
@@ -75,9 +80,7 @@ void StepTimer::note_counted(const PlayContext& context, const Group& group) {
     const auto* launch = std::get_if<bind::PlannedLaunch>(&at.step->action);
     if (launch == nullptr && !at.own_kernel) continue;
     // Kernels of Baton's own are in the first lane.
-    const std::size_t number = launch == nullptr ? 0
-                               : launch->part    ? context.tape.lanes() + *launch->part
-                                                 : std::size_t{launch->lane};
+    const std::size_t number = launch == nullptr ? 0 : stream_of(context, *launch);
     std::deque<driver::Counters>& counted = counted_[number];
     if (counted.empty()) return;  // a launch failed before the device counted it
     if (launch != nullptr) context.log.counted(at.row, counted.front());

@@ -75,6 +75,7 @@ class StepTimer {
   void harvest(const PlayContext& context);
   static std::size_t streams(const PlayContext& context);
   static const Stream& stream(const PlayContext& context, std::size_t number);
+  static std::size_t stream_of(const PlayContext& context, const bind::PlannedLaunch& launch);
   bool counts(const PlayContext& context) const;
   static void note_shared_time(const PlayContext& context, const Group& group);
   void note_counted(const PlayContext& context, const Group& group);

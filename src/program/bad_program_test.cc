@@ -197,6 +197,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"init = \"zeros\"", "file = \"a\\u0000b\"", kInvalid, "8:8", "is not a path"},
         Bad{"[buffers.w]", "[buffers.\"w 2\"]", kInvalid, "9:10", "is not a name"},
         Bad{"[buffers.w]", "[buffers.sqrt]", kInvalid, "9:10", "the name of a function"},
+        Bad{"[buffers.w]",
+            "[buffers.t]\ndtype = \"f32\"\nshape = [1]\nrole = \"weight\"\n"
+            "file = \"m.safetensors\"\ntensor = \"\"\n[buffers.w]",
+            kInvalid, "14:10", "buffer t has tensor = \"\"; name a tensor"},
         Bad{"[buffers.w]", "[buffers]\nv = 3\n[buffers.w]", kInvalid, "10:5",
             "buffer v must be a table, not an integer"}));
 
@@ -209,6 +213,8 @@ INSTANTIATE_TEST_SUITE_P(
             "lacks its code: one of source, text, ptx, cubin, fatbin and link"},
         Bad{"source = \"k.cu\"", "source = \"k.cu\"\nptx = \"k.ptx\"", kInvalid, "15:7",
             "has both source and ptx"},
+        Bad{"source = \"k.cu\"", "link = []", kInvalid, "14:8",
+            "kernel k has link = []; name the sources and images to link"},
         Bad{"source = \"k.cu\"", "text = \"  \"", kInvalid, "13:10", "kernel k has no text"},
         Bad{"source = \"k.cu\"", "ptx = \"k.ptx\"\noptions = [\"-DA\"]", kInvalid, "13:10",
             "has options, which is for the compiler, but comes as ptx"},

@@ -179,6 +179,13 @@ class PartReader {
       buffer.file = path(*file, table, "file");
     }
     buffer.tensor = table.string("tensor").value_or("");
+    if (buffer.tensor.empty() && table.find("tensor") != nullptr) {
+      throw error_at(
+          document_.place(*table.find("tensor")), ErrorCode::kInvalidInput,
+          "{} has tensor = \"\"; name a tensor of its .safetensors file, or leave the key "
+          "out for a .npy file",
+          table.what());
+    }
     buffer.convert = table.boolean("convert").value_or(false);
     if (const auto variable = table.string("variable")) {
       const std::size_t dot = variable->find('.');
@@ -247,6 +254,10 @@ class PartReader {
       } else if (kernel.origin == KernelOrigin::kLink) {
         for (const std::string& file : table.strings(key)) {
           kernel.link.push_back(path(file, table, key));
+        }
+        if (kernel.link.empty()) {
+          throw error_at(document_.place(*table.find(key)), ErrorCode::kInvalidInput,
+                         "{} has link = []; name the sources and images to link", table.what());
         }
       } else {
         kernel.file = path(table.required_string(key), table, key);

@@ -23,13 +23,24 @@ CUdevice device_of(const driver::Driver& driver, CUcontext context) {
   return device;
 }
 
+// Throws kInvalidInput where the driver says that the handle is none of its streams.
+void require_stream(const driver::Driver& driver, CUstream stream, CUresult result) {
+  if (result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_VALUE) return;
+  throw error(ErrorCode::kInvalidInput,
+              "0x{:x} is not a stream of {}; give a CUstream that it made and that lives",
+              reinterpret_cast<std::uintptr_t>(stream), driver.name);
+}
+
 // The green context of a stream; null for a stream of none, and for a driver without them.
 CUgreenCtx green_of(const driver::Driver& driver, CUstream stream) {
   CUgreenCtx green = nullptr;
   const bool has_them = driver.cuStreamGetGreenCtx != nullptr &&
                         driver.cuCtxFromGreenCtx != nullptr &&
                         driver.cuGreenCtxGetDevResource != nullptr;
-  if (has_them) BATON_DRIVER_CALL(driver, cuStreamGetGreenCtx, stream, &green);
+  if (!has_them) return nullptr;
+  const CUresult result = driver.cuStreamGetGreenCtx(stream, &green);
+  require_stream(driver, stream, result);
+  driver::check(driver, result, "cuStreamGetGreenCtx");
   return green;
 }
 
@@ -68,7 +79,9 @@ Stream Stream::adopt(const Device& device, NativeStream stream) {
     return adopted;
   }
   CUcontext context = nullptr;
-  BATON_DRIVER_CALL(driver, cuStreamGetCtx, stream, &context);
+  const CUresult result = driver.cuStreamGetCtx(stream, &context);
+  require_stream(driver, stream, result);
+  driver::check(driver, result, "cuStreamGetCtx");
   if (context == device.native_context()) return Stream(device, stream, false);
 
   const Device own = DeviceState::handle(device.state()->sibling(device_of(driver, context)));

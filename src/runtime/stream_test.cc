@@ -110,7 +110,14 @@ TEST_F(StreamTest, NoStreamIsAnError) {
   Stream gone(device_);
   const NativeStream native = gone.native();
   gone = Stream(device_);
-  EXPECT_THROW(Stream::adopt(device_, native), Error);
+  try {
+    Stream::adopt(device_, native);
+    ADD_FAILURE() << "was not refused";
+  } catch (const Error& refusal) {
+    EXPECT_EQ(refusal.code(), ErrorCode::kInvalidInput);
+    EXPECT_NE(refusal.message().find("is not a stream of "), std::string::npos)
+        << refusal.message();
+  }
 }
 
 TEST_F(StreamTest, EventsOfUnfinishedWorkHaveNoTime) {

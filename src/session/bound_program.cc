@@ -155,6 +155,7 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
 }
 
 void BoundProgram::bind(Bindings given) {
+  play::require_limit(given.setup.timeout);
   enter_world(given);
   in_world([&] {
     bind_rank(std::move(given));
@@ -336,6 +337,13 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   const std::size_t index = buffer(name);
   const bind::BoundBuffer& now = buffers()[index];
   const ProgramBuffer& definition = *now.definition;
+  // No binding changes a dtype.
+  if (array.dtype != definition.dtype) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "the memory for {} holds {}, the buffer has the dtype {}; give memory of that dtype",
+        definition.name, to_string(array.dtype), to_string(definition.dtype));
+  }
   if (definition.variable) {
     throw error(ErrorCode::kInvalidInput,
                 "the buffer {} is the variable {} of kernel {}, which has memory of its own",
@@ -460,6 +468,7 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
 
 void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
   require_bound("wait");
+  play::require_limit(options.timeout);
   require_one_device("program", state_->device, "stream", stream.device());
   in_world([&] { wait_for_rank(stream, options); });
 }
@@ -482,6 +491,7 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
 }
 
 void BoundProgram::run(const RunOptions& options) {
+  play::require_limit(options.timeout);
   if (RunObserver::is_wanted(options) && executor_ != ExecutorKind::kStream) {
     throw error(ErrorCode::kInvalidInput,
                 "a graph is one launch, so that nothing can be seen between its steps; take the "

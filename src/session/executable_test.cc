@@ -654,6 +654,17 @@ TEST_F(ExecutableFaultTest, ATimeOutStopsAKernelThatNeverEnds) {
   EXPECT_THAT(failure.what(), HasSubstr("kernels.cu:"));
 }
 
+TEST_F(ExecutableFaultTest, ATimeLimitThatIsNoneIsBadInput) {
+  const std::string text = buffer("x", "i32", "[1]", "inout", "zeros") + kernel("add") +
+                           "[[steps]]\nlaunch = \"add\"\ngrid = [1]\nblock = [1]\n"
+                           "args = [\"x\", 1, 1]\n";
+  for (const double seconds : {-1.0, std::nan("")}) {
+    const Error failure = refusal(text, {}, {.timeout = std::chrono::duration<double>(seconds)});
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.message(), HasSubstr("the time limit is"));
+  }
+}
+
 TEST_F(ExecutableFaultTest, AnInterruptionStopsAKernelThatNeverEnds) {
   std::atomic<bool> interrupt{false};
   // One that only polls would be found out and stopped before anyone interrupts it.

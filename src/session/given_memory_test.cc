@@ -194,6 +194,24 @@ TEST_F(GivenMemory, CopiesBetweenWhatOverlapsAreRefused) {
   beside.bind({.memory = {{"x", array(both, 0, 4)}, {"y", array(both, 4, 4)}}});
 }
 
+TEST_F(GivenMemory, OfAnotherDtypeIsRefused) {
+  const Device device = open_device();
+  const Buffer<int> ints(device, 64);
+  Executable executable = prepare(device, kLate);
+  executable.bind({.memory = {{"x", array(ints, 0, 64)}}});
+  const auto refused = [&](const DeviceArray& given) {
+    try {
+      executable.set_memory("x", given);
+    } catch (const Error& failure) {
+      return failure.message();
+    }
+    return std::string("was not refused");
+  };
+  EXPECT_EQ(refused({DType::kF32, {64}, ints.memory().address()}),
+            "the memory for x holds f32, the buffer has the dtype i32; give memory of that dtype");
+  EXPECT_THAT(refused(array(ints, 0, 32)), HasSubstr("another shape"));
+}
+
 TEST_F(GivenMemory, IsHeldAgainstTheProgramAndTheDevice) {
   const Device device = open_device();
   const Buffer<int> ints(device, 8);

@@ -33,7 +33,7 @@ const std::string* stale_proof(const KeptJudgement& kept,
   return nullptr;
 }
 
-// Why none of the judgements for the same values is used.
+// Why none of the judgements is used.
 void log_refusal(const edges::KnownVerdicts& known, const KeptJudgement& wanted) {
   const std::string* stale = nullptr;
   bool is_there = false, is_fresh = false;
@@ -44,7 +44,11 @@ void log_refusal(const edges::KnownVerdicts& known, const KeptJudgement& wanted)
     is_fresh |= other == nullptr;
     if (other != nullptr) stale = other;
   }
-  if (!is_there) return;
+  if (!is_there) {
+    log(LogLevel::kInfo, "{}: it has no verdicts for {}; they are made now", known.name,
+        wanted.symbols.empty() ? "these edges" : wanted.symbols);
+    return;
+  }
   log(LogLevel::kInfo, "{}: its verdicts are not used, and made again: {}", known.name,
       is_fresh ? "they were made for other options"
                : fmt::format("the kernel {} has another image than they were made from", *stale));

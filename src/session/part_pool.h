@@ -9,24 +9,27 @@
 
 #include "baton/sm_part.h"
 #include "baton/stream.h"
+#include "bind/binder.h"
 #include "bind/plan.h"
 #include "bind/tape.h"
 
 namespace baton {
 
-// The parts of the SMs that a program's launches run on, by number, disjoint. Immutable.
+// The parts of the SMs that a program's launches run on, disjoint. Immutable.
 struct SharedParts {
+  std::vector<std::optional<std::uint32_t>> numbers;  // of the plan's parts; nothing: all SMs
   std::vector<SmPart> parts;
   std::vector<Stream> streams;  // one of each: the driver tells a part's limits by its streams
 };
 
 // A stream for each part; none without parts.
-inline std::span<const Stream> streams_of(const std::shared_ptr<const SharedParts>& parts) {
-  return parts == nullptr ? std::span<const Stream>() : std::span<const Stream>(parts->streams);
+inline bind::PartStreams streams_of(const std::shared_ptr<const SharedParts>& parts) {
+  if (parts == nullptr) return {};
+  return {parts->streams, parts->numbers};
 }
 
-// The SMs of each part for these symbols. Throws kInvalidInput for less than 1, at the place of the
-// part.
+// The SMs of each part for these symbols; 0 means all of them, and makes no part. Throws
+// kInvalidInput for less than 0, at the place of the part.
 std::vector<std::uint32_t> part_sizes(const bind::Plan& plan,
                                       std::span<const std::int64_t> symbols);
 

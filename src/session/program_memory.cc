@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/zero_bytes.h"
+#include "baton/bundle.h"
 #include "bind/initialise.h"
 #include "bind/shards.h"
 #include "driver/driver.h"
@@ -35,6 +36,20 @@ std::shared_ptr<const SafetensorsModel> open_safetensors(const ProgramBuffer& bu
         const auto found = buffer.content_shards.find(shard);
         return found == buffer.content_shards.end() ? nullptr : found->second;
       });
+}
+
+// Weights that a bundle was built without lie beside it. Nothing for another failure.
+std::optional<Error> missing_beside_bundle(const Error& failure, const ProgramBuffer& buffer,
+                                           const Program& program) {
+  std::error_code unknown;
+  if (failure.code() != ErrorCode::kNotFound || buffer.contents != nullptr ||
+      std::filesystem::exists(buffer.file, unknown) || !Bundle::is_bundle(program.file())) {
+    return std::nullopt;
+  }
+  return error(ErrorCode::kNotFound,
+               "{} is not there, and the bundle {} does not have it; put it there, or build the "
+               "bundle with its weights",
+               buffer.file.string(), program.file().string());
 }
 
 std::string copy_of(const HeldBytes& held) {
@@ -162,9 +177,10 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
                                     definition.contents->name());
       array = bind::part_of(std::move(array), buffer, definition.file.string());
       next.contents.emplace(definition.name, std::move(array));
-    } catch (Error& failure) {
-      failure.at(definition.where);
-      throw;
+    } catch (const Error& failure) {
+      Error told = missing_beside_bundle(failure, definition, state_.program).value_or(failure);
+      told.at(definition.where);
+      throw Error(std::move(told));
     }
   }
   return next;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "driver/driver.h"
+#include "driver/finding_advice.h"
 #include "driver/simulator.h"
 #include "runtime/findings.h"
 
@@ -33,6 +34,15 @@ void refuse_simulator_options(const Device& device, const RunOptions& options, b
                 "the option instrument",
                 device.name());
   }
+}
+
+// A program has no streams: its branches are what runs side by side.
+void advise_program(std::string& message) {
+  const std::size_t at = message.find(driver::kOrderGrids);
+  if (at == std::string::npos) return;
+  message.replace(at, driver::kOrderGrids.size(),
+                  "put both into one branch, or let the later one come \"after\" an event of the "
+                  "earlier one's");
 }
 
 }  // namespace
@@ -70,6 +80,7 @@ std::vector<std::string> SimulatedRun::collect(bind::Tape& tape, const play::Lau
   }
   const auto launches = play::launch_texts(tape, tags, wanted);
   for (driver::Finding& finding : findings) {
+    if (finding.tag) advise_program(finding.message);
     const auto launch = launches.find(finding.tag.value_or(0));
     const std::string what = driver::describe(finding);
     FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));

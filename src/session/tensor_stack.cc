@@ -76,6 +76,22 @@ void UploadStaging::copy(std::uint64_t bytes, const Memory& to, std::uint64_t of
 }
 
 // A stack divides its first dimension into tensors; other dimensions divide each tensor.
+namespace {
+
+// What makes a tensor fit that does not.
+std::string remedy(const SafeTensor& tensor, const std::vector<std::int64_t>& shape,
+                   bool converts) {
+  if (tensor.shape != shape) return "name another tensor, or give the buffer its shape";
+  if (converts) return "convert = true converts it";
+  if (tensor.dtype) {
+    return fmt::format("give the buffer the dtype {}, or save the tensor in another one",
+                       to_string(*tensor.dtype));
+  }
+  return "no buffer has that dtype; save the tensor in another one";
+}
+
+}  // namespace
+
 TensorStack::TensorStack(std::shared_ptr<const SafetensorsModel> model,
                          const bind::BoundBuffer& buffer)
     : model_(std::move(model)),
@@ -100,10 +116,10 @@ TensorStack::TensorStack(std::shared_ptr<const SafetensorsModel> model,
     const bool fits = tensor.dtype == definition.dtype || (is_near && definition.convert);
     if (!fits || tensor.shape != shape) {
       throw error(ErrorCode::kInvalidInput,
-                  "the tensor \"{}\" of {} is {} {}, the buffer {} wants {} {}{}", printable(name),
-                  definition.file.string(), printable(tensor.dtype_name), shape_text(tensor.shape),
-                  definition.name, to_string(definition.dtype), shape_text(shape),
-                  is_near && !fits && tensor.shape == shape ? "; convert = true converts it" : "");
+                  "the tensor \"{}\" of {} is {} {}, the buffer {} wants {} {}; {}",
+                  printable(name), definition.file.string(), printable(tensor.dtype_name),
+                  shape_text(tensor.shape), definition.name, to_string(definition.dtype),
+                  shape_text(shape), remedy(tensor, shape, is_near && !fits));
     }
     tensors_.push_back(place);
   }

@@ -127,9 +127,10 @@ TEST_F(TensorStackTest, WhatDoesNotFitIsRefused) {
   write_file({"l.0.w", "l.1.w"}, 4);
   EXPECT_THAT(failure(copying("[\"N\", 4]", "l.{layer}.w")), HasSubstr("no tensor \"l.2.w\""));
   EXPECT_THAT(failure(copying("[5]", "l.0.w")),
-              HasSubstr("is I32 [4], the buffer w wants i32 [5]"));
+              HasSubstr("is I32 [4], the buffer w wants i32 [5]; name another tensor, or give the "
+                        "buffer its shape"));
   EXPECT_THAT(failure(copying("[4]", "l.0.w", "weight", "f32")),
-              HasSubstr("is I32 [4], the buffer w wants f32 [4]"));
+              HasSubstr("is I32 [4], the buffer w wants f32 [4]; give the buffer the dtype i32"));
   const auto refused = [&](const std::string& shape, const std::string& tensor) {
     try {
       copying(shape, tensor);

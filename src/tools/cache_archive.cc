@@ -35,6 +35,22 @@ std::optional<std::string> key_of(std::string_view name) {
   return std::string(key);
 }
 
+// As a zip with entries or one without begins.
+bool is_zip(std::string_view bytes) {
+  return bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6");
+}
+
+// An export takes the place of an earlier one, and of nothing else.
+void require_archive(const fs::path& path) {
+  std::error_code missing;
+  if (!fs::is_regular_file(path, missing)) return;
+  const auto file = MappedFile::open(path);
+  if (file->bytes().empty() || is_zip(file->bytes())) return;
+  throw error(ErrorCode::kInvalidInput,
+              "{} exists and is not an archive of a compile cache; name another file",
+              path.string());
+}
+
 }  // namespace
 
 bool is_archive(const fs::path& path) {
@@ -45,6 +61,7 @@ bool is_archive(const fs::path& path) {
 
 Cache::Copied export_archive(const Cache& cache, const fs::path& path) {
   require_writable(path);
+  require_archive(path);
   Cache::Copied copied;
   std::deque<std::string> bytes;  // of headers and entries, in their order
   std::vector<bundle::ZipEntry> entries;
@@ -70,6 +87,12 @@ Cache::Copied export_archive(const Cache& cache, const fs::path& path) {
 Cache::Copied import_archive(const Cache& cache, const fs::path& path) {
   const auto file = MappedFile::open(path);
   const std::string_view bytes = file->bytes();
+  if (!is_zip(bytes)) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} is not an archive of a compile cache; name a file or a folder that baton cache "
+                "export wrote",
+                path.string());
+  }
   Cache::Copied copied;
   std::size_t others = 0;
   const std::vector<bundle::ZipEntry> entries = bundle::read_zip_directory(bytes, path.string());

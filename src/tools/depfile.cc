@@ -20,11 +20,20 @@ std::string rule_path(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> included_files(const Source& source,
+                                                  const CompileOptions& options) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& included : compiler::make_request(source, options).scan.files) {
+    if (!included.is_cuda && !included.path.empty()) files.push_back(included.path);
+  }
+  return files;
+}
+
 std::string depfile(const std::filesystem::path& target, const std::filesystem::path& file,
                     const Source& source, const CompileOptions& options) {
   std::set<std::string> inputs = {rule_path(file)};
-  for (const auto& included : compiler::make_request(source, options).scan.files) {
-    if (!included.is_cuda && !included.path.empty()) inputs.insert(rule_path(included.path));
+  for (const std::filesystem::path& included : included_files(source, options)) {
+    inputs.insert(rule_path(included));
   }
   std::string rule = rule_path(target) + ":";
   for (const std::string& input : inputs) rule += " \\\n  " + input;

@@ -35,8 +35,12 @@ std::string debug_ptx(std::string_view bytes, const std::string& name) {
 }  // namespace
 
 Extraction::Extraction(std::string_view option, std::filesystem::path folder,
-                       std::vector<std::string>& remarks)
-    : folder_(std::move(folder)), remarks_(remarks), list_(std::make_unique<Json>(Json::array())) {
+                       const FileGuard& files, std::vector<std::string>& remarks)
+    : option_(option),
+      folder_(std::move(folder)),
+      files_(files),
+      remarks_(remarks),
+      list_(std::make_unique<Json>(Json::array())) {
   std::error_code failure;
   std::filesystem::create_directories(folder_, failure);
   if (failure) {
@@ -51,6 +55,7 @@ Json& Extraction::write(const std::string& name, std::string_view bytes, std::st
   if (name.find('/') != std::string::npos) {
     std::filesystem::create_directories(target.parent_path());
   }
+  files_.require(fmt::format("{} {}: {}", option_, folder_.string(), name), target);
   write_file_atomically(target, bytes);
   written_.push_back(target.string());
   list_->push_back(
@@ -136,14 +141,14 @@ void add_sources(const ModuleMetadata& module, const std::string& stem, Extracti
 }  // namespace
 
 std::vector<std::string> extract_images(const Contents& contents, const std::filesystem::path& file,
-                                        const std::filesystem::path& folder,
+                                        const std::filesystem::path& folder, const FileGuard& files,
                                         std::vector<std::string>& remarks) {
   const FoundImages& found = contents.images;
   const bool whole = found.container.empty();
   const auto stem = [&](std::size_t index) {
     return fmt::format("{}.{}", file.filename().string(), index);
   };
-  Extraction extraction("--extract", folder, remarks);
+  Extraction extraction("--extract", folder, files, remarks);
   for (std::size_t i = 0; i < found.images.size(); ++i) {
     const FoundImage& each = found.images[i];
     Json& entry = extraction.write_image(each.image, whole ? file.stem().string() : stem(i));

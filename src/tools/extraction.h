@@ -9,6 +9,7 @@
 
 #include "baton/image.h"
 #include "tools/contents.h"
+#include "tools/file_guard.h"
 
 namespace baton::tools {
 
@@ -16,8 +17,9 @@ namespace baton::tools {
 // manifest.json. What cannot be unpacked costs a remark; a file that cannot be written is an error.
 class Extraction {
  public:
-  // Makes the folder. `option` is what messages call it: "--extract". `remarks` outlives it.
-  Extraction(std::string_view option, std::filesystem::path folder,
+  // Makes the folder. `option` is what messages call it: "--extract". No file of `files` is
+  // replaced. Both references outlive it.
+  Extraction(std::string_view option, std::filesystem::path folder, const FileGuard& files,
              std::vector<std::string>& remarks);
   ~Extraction();
 
@@ -45,7 +47,9 @@ class Extraction {
   template <typename Read>
   bool succeeds(Read read);
 
+  std::string option_;
   std::filesystem::path folder_;
+  const FileGuard& files_;
   std::vector<std::string>& remarks_;
   std::vector<std::string> written_;
   std::unique_ptr<nlohmann::ordered_json> list_;
@@ -55,7 +59,7 @@ class Extraction {
 // its metadata carries, and manifest.json, which says where each came from. An image that is a file
 // of its own keeps the file's stem. Returns the paths written.
 std::vector<std::string> extract_images(const Contents& contents, const std::filesystem::path& file,
-                                        const std::filesystem::path& folder,
+                                        const std::filesystem::path& folder, const FileGuard& files,
                                         std::vector<std::string>& remarks);
 
 }  // namespace baton::tools

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "compile/nvrtc/options.h"
+#include "compile/relocatable.h"
 #include "load/rewrite_words.h"
 
 namespace baton::tools {
@@ -13,6 +14,14 @@ Source source_with_options(const std::filesystem::path& file,
   Source source = Source::from_file(file);
   source.options = compiler::with_paths_from(std::filesystem::current_path(), options);
   return source;
+}
+
+Compiled compile_for_file(const Source& source, const CompileOptions& options) {
+  // A source of its own has to have all its entries, which one of several for a link need not.
+  Compiled compiled = compile(source, options);
+  if (compiled.cubin || !compiler::is_relocatable(source)) return compiled;
+  compiled.cubin = compiler::compile_relocatable(source, options).cubin;
+  return compiled;
 }
 
 void require_rewritable(const std::vector<std::string>& options) {

@@ -14,6 +14,10 @@ namespace baton::tools {
 Source source_with_options(const std::filesystem::path& file,
                            const std::vector<std::string>& options);
 
+// Compiles a source. The machine code of relocatable code, which `baton::compile` leaves out, is
+// there too. Throws what `baton::compile` throws.
+Compiled compile_for_file(const Source& source, const CompileOptions& options);
+
 // Throws kInvalidInput for options that rewritten kernels would lose.
 void require_rewritable(const std::vector<std::string>& options);
 

@@ -76,8 +76,9 @@ Headers headers_of(const compiler::Request& request) {
 
 class Keeper {
  public:
-  Keeper(std::string_view option, const fs::path& folder, std::vector<std::string>& remarks)
-      : remarks_(remarks), extraction_(option, folder, remarks_) {}
+  Keeper(std::string_view option, const fs::path& folder, const FileGuard& files,
+         std::vector<std::string>& remarks)
+      : remarks_(remarks), extraction_(option, folder, files, remarks_) {}
 
   void add(const KernelModule& module) {
     const std::string stem = free_stem(module);
@@ -213,11 +214,19 @@ std::vector<KernelModule> describe_modules(const Bundle& bundle, const std::stri
   return describe_all(bundle::read_definitions(bundle, bundle.program(), arch), arch);
 }
 
+std::vector<KernelModule> with_sources(const Bundle& bundle, std::vector<KernelModule> modules) {
+  for (KernelModule& module : modules) {
+    if (!module.source || !module.source->text.empty()) continue;
+    module.source->text = bundle::source_text(bundle, module.name);
+  }
+  return modules;
+}
+
 std::vector<std::string> keep_modules(const Program& program,
                                       const std::vector<KernelModule>& modules,
                                       std::string_view option, const std::filesystem::path& folder,
-                                      std::vector<std::string>& remarks) {
-  Keeper keeper(option, folder, remarks);
+                                      const FileGuard& files, std::vector<std::string>& remarks) {
+  Keeper keeper(option, folder, files, remarks);
   for (const KernelModule& module : modules) keeper.add(module);
   return keeper.finish(program);
 }

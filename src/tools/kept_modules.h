@@ -18,6 +18,11 @@ std::vector<Executable::KernelModule> describe_modules(const Program& program,
 std::vector<Executable::KernelModule> describe_modules(const Bundle& bundle,
                                                        const std::string& arch);
 
+// Modules that were loaded from a bundle, with the texts of their sources. Throws where a part is
+// damaged.
+std::vector<Executable::KernelModule> with_sources(const Bundle& bundle,
+                                                   std::vector<Executable::KernelModule> modules);
+
 // Writes the sources as they were, with the files of their own folders that they include, their PTX
 // and machine code, and images byte for byte; and manifest.json, which says what was made from
 // what. `option` is what messages call the folder. What cannot be written as it was is a remark.
@@ -25,6 +30,6 @@ std::vector<Executable::KernelModule> describe_modules(const Bundle& bundle,
 std::vector<std::string> keep_modules(const Program& program,
                                       const std::vector<Executable::KernelModule>& modules,
                                       std::string_view option, const std::filesystem::path& folder,
-                                      std::vector<std::string>& remarks);
+                                      const FileGuard& files, std::vector<std::string>& remarks);
 
 }  // namespace baton::tools

@@ -2,12 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "tools/contents.h"
-#include "tools/extraction.h"
 #include "tools/record_folder.h"
 
 namespace baton::tools {
@@ -73,19 +70,6 @@ Executable ProgramFile::prepare(const Device& device, const PrepareOptions& opti
 std::string for_architectures(const Bundle& bundle) {
   const std::vector<std::string> names = bundle.architectures();
   return names.empty() ? "" : fmt::format(", for {}", fmt::join(names, ", "));
-}
-
-std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder) {
-  std::vector<std::string> remarks;
-  Extraction extraction("--extract", folder, remarks);
-  for (const BundlePart& part : bundle.parts()) {
-    std::string_view bytes = bundle.bytes(part.name);
-    const std::string_view kind = part.name.substr(0, part.name.find('/'));
-    if (part.name.ends_with(".ptx") && bytes.ends_with('\0')) bytes.remove_suffix(1);
-    extraction.write(std::string(part.name), bytes, kind);
-  }
-  return extraction.finish(
-      {{"version", 1}, {"bundle", bundle.name()}, {"parts", extraction.take_list()}});
 }
 
 }  // namespace baton::tools

@@ -41,8 +41,4 @@ ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& c
 // ", for sm_90a, sm_100a"; empty for a bundle without kernels.
 std::string for_architectures(const Bundle& bundle);
 
-// Writes every part of a bundle into a folder as it is, PTX without its NUL, and manifest.json,
-// which says the digest of each. Returns the paths written.
-std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder);
-
 }  // namespace baton::tools

@@ -12,6 +12,7 @@
 #include "image/kept_ptx.h"
 #include "tools/child_process.h"
 #include "tools/cuda_toolkit.h"
+#include "tools/file_guard.h"
 #include "tools/files.h"
 
 namespace baton::tools {
@@ -47,36 +48,39 @@ fs::path find_ptxas() {
       "set BATON_PTXAS to one");
 }
 
+constexpr std::string_view kShortOutput = "-o";
+constexpr std::string_view kLongOutput = "--output-file";
+
+bool names_output(std::string_view word) {
+  return word == kShortOutput || word == kLongOutput || word == kLongOutput.substr(1);
+}
+
 // The value of an option in any of its spellings: "-o X", "-oX", "--output-file X" or
 // "--output-file=X".
 std::optional<std::string> output_of(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kShort = "-o";
-  constexpr std::string_view kLong = "--output-file";
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::string_view word = arguments[k];
     const bool has_next = k + 1 < arguments.size();
-    if ((word == kShort || word == kLong || word == "-output-file") && has_next) {
-      return arguments[k + 1];
-    }
+    if (names_output(word) && has_next) return arguments[k + 1];
     const std::size_t cut = word.find('=');
-    if (word.starts_with(kLong) && cut != std::string_view::npos) {
+    if (word.starts_with(kLongOutput) && cut != std::string_view::npos) {
       return std::string(word.substr(cut + 1));
     }
-    if (word.starts_with(kShort) && word.size() > kShort.size() && !word.starts_with("-opt") &&
-        !word.starts_with("-out")) {
-      return std::string(word.substr(kShort.size()));
+    if (word.starts_with(kShortOutput) && word.size() > kShortOutput.size() &&
+        !word.starts_with("-opt") && !word.starts_with("-out")) {
+      return std::string(word.substr(kShortOutput.size()));
     }
   }
   return std::nullopt;
 }
 
-// The one file of PTX among the arguments; nothing where there are several.
-std::optional<fs::path> input_of(const std::vector<std::string>& arguments) {
-  std::optional<fs::path> found;
-  for (const std::string& word : arguments) {
+// The files of PTX among the arguments, but what is written.
+std::vector<fs::path> inputs_of(const std::vector<std::string>& arguments) {
+  std::vector<fs::path> found;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& word = arguments[k];
     if (word.starts_with("-") || fs::path(word).extension() != ".ptx") continue;
-    if (found) return std::nullopt;
-    found = word;
+    if (k == 0 || !names_output(arguments[k - 1])) found.emplace_back(word);
   }
   return found;
 }
@@ -107,10 +111,14 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 int run_ptxas(const std::vector<std::string>& arguments, const std::atomic<bool>& stop) {
   std::vector<std::string> command = {find_ptxas().string()};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  const ProcessEnd end = run_process(command, current_environment(), std::nullopt, stop);
-  const auto input = input_of(arguments);
+  const std::vector<fs::path> inputs = inputs_of(arguments);
   const auto output = output_of(arguments);
-  if (end.exit_status() == 0 && input && output) keep(*input, *output);
+  FileGuard files;
+  files.reads(inputs);
+  if (output) files.require("-o " + *output, *output);
+  const ProcessEnd end = run_process(command, current_environment(), std::nullopt, stop);
+  // Of several inputs nothing says which one the code is of.
+  if (end.exit_status() == 0 && inputs.size() == 1 && output) keep(inputs[0], *output);
   return end.exit_status();
 }
 

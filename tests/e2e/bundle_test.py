@@ -129,11 +129,62 @@ class Bundles(Case):
         self.check(result, 0)
         out = self.folder / "out"
         self.assertEqual((out / "program.toml").read_bytes(), kept["p.toml"])
-        self.assertEqual((out / "files/weights/w.npy").read_bytes(), kept["weights/w.npy"])
-        for name in ("kernels/scale.cu", "shared.h", "include/factor.h"):
-            self.assertEqual((out / "sources" / name).read_bytes(), kept[name])
+        for name in ("weights/w.npy", "kernels/scale.cu", "shared.h", "include/factor.h"):
+            self.assertEqual((out / name).read_bytes(), kept[name])
+        self.assertIn("next: baton run out/program.toml", result.out)
+        self.check(self.baton("run", "out/program.toml", "--expect", "y=y.npy"), 0)
         manifest = json.loads((out / "manifest.json").read_text())
         self.assertEqual(len(manifest["parts"]), 9)
+
+    def test_an_extracted_program_tells_what_it_lacks(self):
+        self.build()
+        result = self.baton("inspect", "p.baton", "--extract", "out")
+        self.check(result, 0)
+        self.assertIn("the program names weights/w.npy, which the bundle does not have", result.err)
+        self.assertNotIn("next:", result.out)
+        self.build("--weights", "--no-sources")
+        result = self.baton("inspect", "p.baton", "--extract", "none")
+        self.assertIn("the program names kernels/scale.cu, which the bundle does not have", result.err)
+
+    def test_images_are_extracted_where_the_program_names_them(self):
+        (self.folder / "i").mkdir()
+        self.write("up.h", "#define UP 1")
+        self.write("i/u.cu", '#include "../up.h"\nextern "C" __global__ void u(float* y) { y[0] = UP; }')
+        self.write("i/k.cu", 'extern "C" __global__ void k(float* y) { y[1] = 2; }')
+        self.check(self.baton("compile", "i/k.cu", "-o", "i/k.ptx"), 0)
+        buffers = '[buffers.y]\ndtype = "f32"\nshape = [2]\nrole = "output"\n'
+        step = '[[steps]]\nlaunch = "{}"\ngrid = [1]\nblock = [1]\nargs = ["y"]\n'
+        image = '[kernels.k]\nptx = "k.ptx"\n'
+        self.write("i/p.toml", buffers + image + step.format("k"))
+        self.check(self.baton("build", "i/p.toml", "-o", "i.baton"), 0)
+        self.check(self.baton("inspect", "i.baton", "--extract", "out"), 0)
+        self.assertEqual((self.folder / "out/k.ptx").read_bytes(), (self.folder / "i/k.ptx").read_bytes())
+        self.check(self.baton("run", "out/program.toml"), 0)
+
+        self.write("i/q.toml", buffers + '[kernels.u]\nsource = "u.cu"\n' + step.format("u"))
+        self.check(self.baton("build", "i/q.toml", "-o", "q.baton"), 0)
+        result = self.baton("inspect", "q.baton", "--extract", "q")
+        self.assertIn("sources/__/up.h is not where the program names it", result.err)
+        self.assertTrue((self.folder / "q/sources/__/up.h").exists())
+
+    def test_a_run_keeps_the_sources_of_a_bundle(self):
+        self.build("--weights")
+        self.check(self.baton("run", "p.baton", "--keep", "kept", **NO_NVRTC), 0)
+        self.assertEqual((self.folder / "kept/scale.cu").read_text(), SCALE)
+
+    def test_inspect_shows_some_kernels(self):
+        self.build("--weights", "--arch", "sm_90a,sm_100a")
+        for file in ("p.baton", "program/p.toml"):
+            def names(*options, file=file):
+                return [row["kernel"] for row in self.baton("inspect", file, *options, "--json").json()["kernels"]]
+            self.assertEqual(names("--kernel", "^add$"), ["add"])
+            self.assertEqual(names("--kernel", "sca"), ["scale"])
+            self.assertEqual(names("--arch", "sm_100a"), ["scale", "add"])
+            self.check(self.baton("inspect", file, "--kernel", "none"), 2, "has no kernel that --kernel names")
+        facts = self.baton("inspect", "program/p.toml", "--arch", "sm_100a", "--json").json()
+        self.assertEqual({row["arch"] for row in facts["kernels"]}, {"sm_100a"})
+        self.check(self.baton("inspect", "p.baton", "--arch", "sm_80"), 2,
+                   "has no kernel that --arch sm_80 names; it is for sm_90a, sm_100a")
 
     def test_other_tools_read_the_zip(self):
         self.build("--weights")
@@ -266,7 +317,8 @@ class Bundles(Case):
             self.write("damaged.baton", bytes(flipped))
             self.check(self.baton("inspect", "damaged.baton"), 2, part["name"], "digest")
             if part["name"].startswith("sources/"):
-                continue  # no command but inspect needs it
+                self.check(self.baton("run", "damaged.baton"), 0)  # it has images
+                continue
             if part["name"].endswith(".cubin") and not ON_GPU:
                 continue  # the simulated GPU runs PTX
             self.check(self.baton("run", "damaged.baton"), 2, part["name"], "damaged")

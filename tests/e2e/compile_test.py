@@ -45,6 +45,47 @@ class Compile(Case):
         self.check(self.baton(*base, "--rewrite", "wait", "--", "-maxrregcount=32"), 2,
                    "-maxrregcount=32 is for the assembler")
 
+    def test_relocatable_machine_code_can_be_linked(self):
+        self.write("f.cu", 'extern "C" __device__ float twice(float x) { return 2 * x; }\n')
+        self.write("g.cu", """
+extern "C" __device__ float twice(float x);
+extern "C" __global__ void g(float* y) { y[threadIdx.x] = twice(y[threadIdx.x]); }
+""")
+        for options in (("-o", "f.cubin"), ("--cubin",)):
+            result = self.baton("compile", "f.cu", *options, "--arch", "sm_90a", "--", "-rdc=true")
+            self.check(result, 0)
+            self.assertIn("wrote f.cubin: cubin", result.out)
+            self.assertEqual((self.folder / "f.cubin").read_bytes()[:4], b"\x7fELF")
+        facts = self.baton("inspect", "f.cubin", "--json").json()
+        self.assertIs(facts["linked"], False)
+        self.check(self.baton("compile", "f.cu", "-o", "f.ptx", "--", "-rdc=true"), 0)
+        self.assertIn(".func", self.text("f.ptx"))
+        self.write("p.toml", """
+[buffers.y]
+dtype = "f32"
+shape = [4]
+role = "output"
+[kernels.g]
+link = ["g.cu", "f.cubin"]
+[[steps]]
+launch = "g"
+grid = [1]
+block = [4]
+args = ["y"]
+""")
+        self.check(self.baton("build", "p.toml", "-o", "p.baton", "--arch", "sm_90a"), 0)
+
+    def test_an_unknown_entry_of_relocatable_code_is_an_error(self):
+        self.check(self.baton("compile", "k.cu", "-o", "k.cubin", "--entry", "no", "--", "-rdc=true"), 2, "no")
+
+    def test_machine_code_is_never_ptx(self):
+        for options in (("-o", "k.cubin"), ("--cubin",)):
+            self.check(self.baton("compile", "k.cu", *options, "--arch", "compute_90"), 2,
+                       "the virtual architecture compute_90 gives no machine code")
+            self.check(self.baton("compile", "k.cu", *options, "--rewrite", "wait", "--", "-rdc=true"), 2,
+                       "relocatable code (-rdc=true) of rewritten kernels is written as PTX alone")
+        self.assertFalse((self.folder / "k.cubin").exists())
+
     def test_a_depfile_names_what_the_source_includes(self):
         self.check(self.baton("compile", "k.cu", "-o", "out $1.ptx", "--depfile", "k.d"), 0)
         folder = pathlib.Path(os.path.realpath(self.folder))

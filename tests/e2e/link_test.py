@@ -140,7 +140,7 @@ class Links(Case):
         self.assertEqual(result.json()["modules"][0]["name"], "a.cu + b.cu")
         self.check(self.baton("inspect", "p.baton", "--extract", "out", **NO_COMPILER), 0)
         for name in ("a.cu", "b.cu", "scale.h"):
-            self.assertEqual((self.folder / "out/sources" / name).read_bytes(),
+            self.assertEqual((self.folder / "out" / name).read_bytes(),
                              (self.folder / (name + ".kept")).read_bytes())
         self.check(self.baton("run", "p.baton", "--keep", "kept", **NO_COMPILER), 0)
 
@@ -167,7 +167,7 @@ class Links(Case):
         self.program('["a.cu", "none.cu"]')
         self.refused(2, 'cannot read "none.cu"')
         self.program("[]")
-        self.refused(2, "kernel first has no files to link")
+        self.refused(2, "kernel first has link = [] (p.toml:18:8); name the sources and images to link")
         self.program('"a.cu"')
         self.refused(2, "link of kernel first must be an array of strings")
         self.program('["a.cu", 3]')

@@ -120,7 +120,7 @@ head = { dtype = "bf16", shape = ["V/ranks", "K"], role = "weight", shard = { ax
         (folder / "model-2.safetensors").unlink()
         result = self.baton("run", *options, "sim,sim")
         self.check(result, 2, "model-2.safetensors: No such file or directory")
-        self.assertIn("model.safetensors.index.json names it as a shard", result.err)
+        self.assertIn("model.safetensors.index.json names it as a shard: put it there", result.err)
 
     def test_llama_by_mpirun(self):
         done = self.run_mpi(2, "run", *self.llama(self.FOR_TWO))

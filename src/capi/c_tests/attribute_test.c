@@ -69,7 +69,7 @@ static void refuse_configs(void) {
   REFUSED(baton_kernel_launch(kernel, &config, NULL, 0), "config->cooperative is 2");
   config.cooperative = 0;
   config.pdl = -1;
-  REFUSED(baton_kernel_launch(kernel, &config, NULL, 0), "config->pdl is -1");
+  REFUSED(baton_kernel_launch(kernel, &config, NULL, 0), "config->pdl is -1, it takes 0, 1 or 2 (BATON_LAUNCH_FORCE_PDL)");
   config.pdl = 0;
   config.block[0] = 1025;
   FAILS(baton_kernel_launch(kernel, &config, NULL, 0), BATON_ERROR_LIMIT, "1025");

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/finding_advice.h"
 #include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/run/wait_paths.h"
 
@@ -103,8 +104,7 @@ RaceDiagnosis judge(const Party& earlier, const Party& later) {
     const auto links = Ordering::instance().missing_links(later.number, earlier.number);
     if (links.empty()) {
       return {FindingKind::kUnorderedGrids,
-              "nothing orders the two grids: let the later one's stream wait for an event of the "
-              "earlier one's"};
+              fmt::format("nothing orders the two grids: {}", driver::kOrderGrids)};
     }
     if (later.toucher.has_waited()) {
       return {
