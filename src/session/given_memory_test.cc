@@ -228,7 +228,8 @@ TEST_F(GivenMemory, IsHeldAgainstTheProgramAndTheDevice) {
   EXPECT_THAT(refused("x", {DType::kF32, {4}, odd.address}), HasSubstr("the program wants i32"));
   EXPECT_THAT(refused("x", {DType::kI32, {2, 2}, odd.address}), HasSubstr("2 dimensions [2, 2]"));
   EXPECT_THAT(refused("w", array(ints, 0, 5)), HasSubstr("dimension 0 of the array is 5"));
-  EXPECT_THAT(refused("v", array(ints, 0, 4)), HasSubstr("has no buffer \"v\""));
+  EXPECT_THAT(refused("v", array(ints, 0, 4)),
+              HasSubstr("the memory for v: the program test.toml has no buffer of that name"));
   EXPECT_THAT(refusal(kLate, {.inputs = {{"x", {DType::kI32, {2}, std::string(8, '\0')}}},
                               .memory = {{"x", array(ints, 0, 2)}}})
                   .what(),
