@@ -49,7 +49,7 @@ class BATON_API Graph {
   // a capture forbids, such as synchronous copies. Rethrows what `work` throws.
   static Graph capture(const Stream& stream, const std::function<void()>& work);
   // A graph that others own, such as one that a stream is captured into. It must outlive the object,
-  // which does not destroy it.
+  // which does not destroy it. Host functions that are added live as long as the object.
   static Graph adopt(const Device& device, NativeGraph graph);
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;

@@ -231,7 +231,7 @@ overlap::BoundLaunch EdgeJudge::bind(const bind::LaunchExecution& execution, Sit
       overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
                     variables_of(&execution.step.label));
   bound.number = execution.launch.number;
-  if (!share_memory(site.arguments)) {
+  if (!share_memory(site.arguments) && !bound.has_wide_places) {
     site.bound = bound;
     site.grid = config.grid;
   }

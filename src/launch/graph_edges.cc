@@ -70,12 +70,6 @@ CUgraphEdgeData data_of(GraphEdgeKind kind) {
   return data;
 }
 
-GraphEdgeKind kind_of(const CUgraphEdgeData& data) {
-  if (data.type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) return GraphEdgeKind::kFull;
-  return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ? GraphEdgeKind::kLaunchOrder
-                                                                  : GraphEdgeKind::kProgrammatic;
-}
-
 std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after) {
   std::vector<CUgraphNode> nodes;
   for (const GraphEdge& edge : after) {

@@ -15,7 +15,6 @@
 namespace baton::launch {
 
 CUgraphEdgeData data_of(GraphEdgeKind kind);
-GraphEdgeKind kind_of(const CUgraphEdgeData& data);
 
 // The nodes of the full edges, which the calls that add nodes take.
 std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after);

@@ -101,6 +101,8 @@ class AddressBinder {
   AddressBinder(const AddressBinder&) = delete;
   AddressBinder& operator=(const AddressBinder&) = delete;
 
+  // Whether places are wider than what arguments are given.
+  bool widens_places() const { return tells_alignment_; }
   // Empty if the access touches no global memory.
   TouchedMemory touched(const AccessGroup& access) const;
 

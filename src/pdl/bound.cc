@@ -52,6 +52,7 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
   out.footprint = &footprint;
   out.accesses.reserve(footprint.accesses.size());
   const AddressBinder binder(footprint, arguments, variable);
+  out.has_wide_places = binder.widens_places();
   for (const AccessGroup& access : footprint.accesses) {
     const TouchedMemory touched = binder.touched(access);
     out.by_value |= touched.by_value;

@@ -31,6 +31,7 @@ struct BoundLaunch {
   std::uint32_t number = 0;  // the caller's, for messages
   const Footprint* footprint = nullptr;
   bool waits = false;     // some thread of it, for certain
+  bool has_wide_places = false;  // accesses have other offsets than their arguments
   bool by_value = false;  // other values of scalars, or another grid, may change what is here
   std::vector<BoundAccess> accesses;
 };

@@ -299,7 +299,9 @@ class Walk {
   // whether any of it, is read. The sources are its other address, and what follows.
   bool copies_something(const Operation& operation) const {
     const std::vector<ValueSource>& from = operation.sources;
-    const bool may_leave_out = !operation.instruction->has("bulk") && from.size() > 2;
+    const ptx::Instruction& i = *operation.instruction;
+    const bool may_leave_out =
+        i.has("bulk") ? i.has("cp_mask") || i.has("ignore_oob") : from.size() > 2;
     if (from.size() < 2 || may_leave_out) return false;
     const KnownValue size = of(from[1]);
     return size.is_number() && size.bits != 0;

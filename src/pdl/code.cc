@@ -60,11 +60,14 @@ bool prints_numbers(const ptx::ParsedModule& module) {
   for (const ptx::TopLevel& item : module.items()) {
     const auto* const variable = std::get_if<ptx::Variable>(&item);
     if (variable == nullptr || variable->initialiser.empty()) continue;
-    const std::string_view type = variable->type;
-    if (type != "b8" && type != "u8" && type != "s8") continue;
-    std::string text;
-    for (const InstructionOperand& byte : variable->initialiser[0].children) {
-      text += static_cast<char>(byte.bits);
+    const InstructionOperand& contents = variable->initialiser[0];
+    std::string text(contents.text);
+    // Numbers of several bytes may hold text, too; their bytes come in order.
+    for (const InstructionOperand& number : contents.children) {
+      for (std::uint64_t rest = number.bits, k = 0; k < 8 && (k == 0 || rest != 0); ++k) {
+        text += static_cast<char>(rest & 0xff);
+        rest >>= 8;
+      }
     }
     if (prints_string(text)) return false;
     has_format = true;

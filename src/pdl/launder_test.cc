@@ -432,7 +432,20 @@ TEST(Laundering, KnownWaysAreFollowed) {
            "ld.global.v2.u64 {%s, %t}, [%c]; neg.s64 %t, %t; add.u64 %t, %s, %t;",
            "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; xor.b64 %t, %s, %t;",
            "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; not.b64 %t, %t;"
-           "mad.lo.s64 %t, %s, 1, %t; mul.lo.s64 %s, %s, %t; mov.b64 %t, %s;",
+           "add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; mad.lo.s64 %t, %t, -1, %s;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; mul.lo.s64 %t, %t, -1;"
+           "add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; xor.b64 %t, %t, -1;"
+           "add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
+           "st.shared.u64 [shared], %t; ld.shared.u64 %t, [shared];",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
+           "and.b64 %t, %t, 56; mov.u64 %s, shared; add.u64 %s, %s, %t; ld.shared.u64 %t, [%s];",
+           ".local .align 8 .b8 l[16]; ld.global.v2.u32 {%w0, %w1}, [%c];"
+           "ld.global.v2.u32 {%w2, %w3}, [%c+8]; st.local.u32 [l], %w0; st.local.u32 [l+4], %w1;"
+           "st.local.u32 [l+8], %w2; st.local.u32 [l+12], %w3; ld.local.u64 %s, [l];"
+           "ld.local.u64 %t, [l+8]; sub.u64 %t, %s, %t;",
            "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
            "mov.b64 %s, {%w0, %w1}; mov.b64 %t, {%w2, %w3}; sub.u64 %t, %s, %t;",
            "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
@@ -456,7 +469,8 @@ TEST(Laundering, IndexesAndAlignmentsAreNumbers) {
            "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; add.u64 %t, %s, %t;",
            narrow + "cvt.u64.u32 %s, %w1; ld.global.u64 %t, [%c+8]; sub.u64 %t, %t, %s;",
            "min.s32 %w0, %r1, %r0; max.s32 %w0, %w0, 0; cvt.u64.u32 %t, %w0;",
-           "max.u64 %t, %b, %b; sub.u64 %t, %t, %b;"}) {
+           "max.u64 %t, %b, %b; sub.u64 %t, %t, %b;",
+           "ld.global.u64 %t, [%c]; max.s64 %t, 0, %t;"}) {
     EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
   }
 }
@@ -484,6 +498,14 @@ TEST(Laundering, AlignmentsLeadToNeighbours) {
   EXPECT_EQ(verdict(rounds, 0), EdgeVerdict::kUnknown);
   EXPECT_EQ(verdict(rounds, 254), EdgeVerdict::kUnknown);
   EXPECT_EQ(verdict(rounds, 512), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict("and.b64 %s, %a, -256; sub.u64 %t, %a, %s; and.b64 %s, %b, -256;"
+                    "add.u64 %z, %s, %t;",
+                    0),
+            EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict("or.b64 %s, %a, 255; sub.u64 %t, %s, %a; or.b64 %s, %b, 255;"
+                    "sub.u64 %z, %s, %t;",
+                    0),
+            EdgeVerdict::kUnknown);
 }
 
 // Coordinates of a copy decide what it leaves in shared memory.

@@ -180,7 +180,15 @@ class OriginAnalysis {
   OriginSet mixed(const Operation& operation) {
     OriginSet result = {OriginPool::kNumber};
     for (const ValueSource& source : operation.sources) result = mix(result, of(source));
-    return widened(operation, result);
+    return negated_by(operation, widened(operation, result));
+  }
+  // A product with a negative constant, and bits that one turns, are taken for a negated value.
+  OriginSet negated_by(const Operation& operation, const OriginSet& value) {
+    const bool negates = std::ranges::any_of(operation.sources, [&](const ValueSource& source) {
+      return source.kind == ValueSource::Kind::kConstant && operation.width != 0 &&
+             operation.width <= 64 && (source.bits >> (operation.width - 1) & 1) != 0;
+    });
+    return negates ? subtract({OriginPool::kNumber}, value) : value;
   }
   OriginSet mixed_over_lanes(const Operation& operation) {
     OriginSet all = {OriginPool::kNumber};
@@ -198,7 +206,7 @@ class OriginAnalysis {
     for (const ValueSource& source : operation.sources) {
       OriginSet value = of(source);
       if (takes(operation) && in_parts_.contains(passed_of(operation)) && !value.empty()) {
-        pool_.join(value, pool_.collapse(value));
+        pool_.join(value, pool_.widen(pool_.collapse(value)));
       }
       define_all(operation, value);
     }
@@ -248,10 +256,12 @@ class OriginAnalysis {
     if (decides != OriginPool::kUnknown && pool_[decides].sources.empty()) return;
     define_all(operation, add(loaded(operation), {decides}));
   }
+  // Whether it is an index, as far as it comes from memory: no difference of loaded addresses.
   bool is_only_loaded(OriginId id) const {
     return id != OriginPool::kUnknown &&
            std::ranges::all_of(pool_[id].sources, [](const AddressSource& source) {
-             return source.kind == SourceKind::kLoaded;
+             return source.kind == SourceKind::kLoaded &&
+                    (source.ways & AddressSource::kMixed) == 0;
            });
   }
 
@@ -274,7 +284,7 @@ class OriginAnalysis {
       differs = true;
       pool_.join(all, values_[cell]);
     }
-    if (differs) define_all(operation, {pool_.collapse(all)});
+    if (differs) define_all(operation, {pool_.widen(pool_.collapse(all))});
   }
 
   void load_param(const Operation& operation, OriginId address) {
@@ -408,7 +418,8 @@ class OriginAnalysis {
         break;
       case ValueEffect::kMultiplyAdd:
         if (is_ternary) {
-          return add(of(from[2]), widened(operation, mix(of(from[0]), of(from[1]))));
+          return add(of(from[2]),
+                     negated_by(operation, widened(operation, mix(of(from[0]), of(from[1])))));
         }
         break;
       case ValueEffect::kMask:
@@ -418,9 +429,9 @@ class OriginAnalysis {
         if (is_binary && is_small(from[1])) return of(from[0]);
         if (is_binary && is_small(from[0])) return of(from[1]);
         if (is_binary) {
-          return widened(operation,
-                         each_pair(of(from[0]), of(from[1]),
-                                   [&](OriginId a, OriginId b) { return pool_.toggle(a, b); }));
+          const OriginSet toggled = each_pair(
+              of(from[0]), of(from[1]), [&](OriginId a, OriginId b) { return pool_.toggle(a, b); });
+          return negated_by(operation, widened(operation, toggled));
         }
         break;
       case ValueEffect::kChoose:
@@ -538,15 +549,20 @@ class OriginAnalysis {
       for (std::size_t k = decides; k < operation.sources.size(); ++k) {
         note(out_.conditions, of(operation.sources[k]));
       }
-      if (effect == ValueEffect::kMask) note_aligned(operation);
+      if (effect == ValueEffect::kMask || effect == ValueEffect::kToggle) note_aligned(operation);
     }
     note_stored(operation);
   }
 
   void note_aligned(const Operation& operation) {
     if (operation.sources.size() != 2) return;
+    const std::uint64_t all = operation.width == 32 ? UINT32_MAX : UINT64_MAX;
     for (std::size_t k = 0; k < 2; ++k) {
-      if (is_small(operation.sources[k])) note(out_.aligned, of(operation.sources[1 - k]));
+      const ValueSource& source = operation.sources[k];
+      const bool is_constant = source.kind == ValueSource::Kind::kConstant;
+      // x - (x & -256), too, is what x & 255 is.
+      const bool clears = is_constant && (~source.bits & all) < kAlignment;
+      if (clears || is_small(source)) note(out_.aligned, of(operation.sources[1 - k]));
     }
   }
 
@@ -599,7 +615,8 @@ class OriginAnalysis {
           sources, [](const AddressSource& source) { return source.kind != SourceKind::kLoaded; });
       const bool is_address =
           addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
-      if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
+      const bool is_index = addresses == 0 && is_only_loaded(id);
+      if (id == OriginPool::kUnknown || (!is_index && !is_address)) {
         pool_.join(out_.stored, id);
       }
     }

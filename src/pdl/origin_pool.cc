@@ -267,7 +267,18 @@ OriginId OriginPool::low_bits(OriginId a) {
 OriginId OriginPool::compare(OriginId a, OriginId b) {
   const auto is_fixed = [&](OriginId id) { return id == kNull || origins_[id].is_exact; };
   if (is_fixed(a) && is_fixed(b)) return kNumber;
-  return mix(subtract(a, b), kNumber);
+  const OriginId outcome = mix(subtract(a, b), kNumber);
+  // Either operand may be the greater one, and what was loaded is not taken away from anything.
+  const OriginId both = mix(a, b);
+  if (outcome == kUnknown || both == kUnknown) return kUnknown;
+  Origin result = origins_[outcome];
+  for (AddressSource& source : result.sources) {
+    if (source.kind != SourceKind::kLoaded) continue;
+    source.ways = std::ranges::find_if(origins_[both].sources, [&](const AddressSource& other) {
+                    return other.is_same(source);
+                  })->ways;
+  }
+  return intern(std::move(result));
 }
 
 OriginId OriginPool::property(OriginId a) {

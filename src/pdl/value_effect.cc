@@ -16,6 +16,7 @@ const std::unordered_map<std::string_view, Effect>& effects() {
       {"sub", Effect::kSubtract},
       {"subc", Effect::kSubtract},
       {"neg", Effect::kNegate},
+      {"not", Effect::kNegate},  // -a - 1
       {"mad", Effect::kMultiplyAdd},
       {"mad24", Effect::kMultiplyAdd},
       {"madc", Effect::kMultiplyAdd},

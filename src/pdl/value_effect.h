@@ -20,7 +20,7 @@ enum class ValueEffect : std::uint8_t {
   kConvert,      // a conversion between types
   kAdd,          // a + b
   kSubtract,     // a - b
-  kNegate,       // -a
+  kNegate,       // -a, with a number added
   kMultiplyAdd,  // f(a, b) + c
   kMask,         // a & b
   kToggle,       // a | b, a ^ b

@@ -11,7 +11,7 @@ CapturedStream::CapturedStream(const Stream& stream) : stream_(stream) {
   const ContextGuard guard(stream.device());
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUgraphNode* nodes = nullptr;
-  const CUgraphEdgeData* data = nullptr;
+  const CUgraphEdgeData* data = nullptr;  // whatever it is, the first node waits for all of them
   std::size_t count = 0;
   BATON_DRIVER_CALL(driver, cuStreamGetCaptureInfo, stream.native(), &status, nullptr, &graph_,
                     &nodes, &data, &count);
@@ -19,8 +19,7 @@ CapturedStream::CapturedStream(const Stream& stream) : stream_(stream) {
     driver::check(driver, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo");
   }
   for (std::size_t i = 0; i < count; ++i) {
-    after_.emplace_back(nodes[i],
-                        data == nullptr ? GraphEdgeKind::kFull : launch::kind_of(data[i]));
+    after_.emplace_back(nodes[i]);
   }
 }
 

@@ -157,12 +157,11 @@ std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::Plan
   // A CUDA driver may call the host functions of all devices on one thread, where the first one
   // would never end, because it waits for the next.
   if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
-    throw error_at(
-        at.source->where, ErrorCode::kUnsupported,
-        "{} is exchanged by host functions, which a GPU's driver executes one after "
-        "another for all ranks of a process; start a process for each rank, by mpirun "
-        "-n {}{}",
-        at.label, world_.ranks(), way_around_host(*step.planned));
+    throw error_at(at.source->where, ErrorCode::kUnsupported,
+                   "{} is exchanged by host functions, which a GPU's driver executes one after "
+                   "another for all ranks of a process; start a process for each rank, by mpirun "
+                   "-n {}{}",
+                   at.label, world_.ranks(), way_around_host(*step.planned));
   }
   const bind::PlannedCollective& planned = *step.planned;
   const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);

@@ -43,7 +43,6 @@ const std::string kRecords = "programmatic_event = \"e\"";
 const std::string kBegins = "launch_completion_event = \"e\"";
 const std::string kAfter = "after = [\"e\"]";
 
-
 // x = 0, 1, 2, 3 is the input, y the output; a to d are scratch.
 std::string with(const std::vector<std::vector<std::string>>& branches,
                  const std::string& before = "{ fill = { buffer = \"d\", value = 1 } }",

@@ -122,6 +122,7 @@ class GraphPlayer : public Player {
     play::lay_out({target, nullptr, &graph, tests(), 0, marks, nodes});
     captured.go_on_after(graph.ends());
     tests_are_captured_ = true;
+    captured_graphs_.push_back(std::move(graph));
   }
 
   bool is_made(const PlayTarget& target, std::uint64_t stride) const {
@@ -222,6 +223,10 @@ class GraphPlayer : public Player {
       DeviceTests::Counts counts = tests.take_counts(stream);
       if (!failure) failure = std::move(counts.failure);
     }
+    for (const DeviceTests& tests : captured_) {
+      DeviceTests::Counts counts = tests.take_counts(stream);
+      if (!failure) failure = std::move(counts.failure);
+    }
     return failure;
   }
 
@@ -281,6 +286,7 @@ class GraphPlayer : public Player {
   std::vector<DeviceTests> retired_;        // of earlier graphs that were enqueued
   std::vector<DeviceTests> captured_;       // of earlier ones that graphs of the caller use
   bool tests_are_captured_ = false;
+  std::vector<TapeGraph> captured_graphs_;  // keep what nodes of the caller's graphs call
   std::optional<TapeInstance> instance_;
   NodeUpdates nodes_;
   std::uint64_t binding_ = 0;  // what the graph was made for
