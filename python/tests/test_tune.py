@@ -67,5 +67,5 @@ def test_a_bundle_brings_it(program, tmp_path, monkeypatch):
 
 
 def test_bad_budget(program):
-    with pytest.raises(baton_package.Error, match="--budget"):
+    with pytest.raises(baton_package.Error, match="budget takes a number of seconds"):
         baton_package.tune(program, "sim", budget=-1)

@@ -231,7 +231,7 @@ TEST_F(LaunchTest, PdlWithoutAWaitIsRefusedEachTime) {
     } catch (const Error& refused) {
       EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
       EXPECT_THAT(refused.what(), AllOf(HasSubstr("kernel mixed is launched with pdl and"),
-                                        HasSubstr("never waits"), HasSubstr("set force_pdl")));
+                                        HasSubstr("never waits"), HasSubstr("or force it")));
     }
     EXPECT_THROW(LaunchPlan::make(mixed_, early, out_, 1.0f, 1, Three{}), Error);
     // What one launch forced, or sent without PDL, allows no other.

@@ -150,12 +150,13 @@ args = ["y"]
 
     def test_errors_of_one_schedule_do_not_end_the_others(self):
         self.write("turn.cu", """extern "C" __global__ void turn(int* n, int* y) {
-  __shared__ int first;
-  __shared__ volatile int s;
+  __shared__ int first, s;
   if (threadIdx.x == 0) first = atomicAdd(n, 1);
   __syncthreads();
-  if (blockIdx.x == 0 && first != 0) s = threadIdx.x;
-  y[blockIdx.x] = 1;
+  const bool is_late = blockIdx.x == 0 && first != 0;
+  if (is_late) s = threadIdx.x;
+  __syncthreads();
+  y[blockIdx.x] = is_late ? s : 1;
 }
 """)
         self.write("turn.toml", program(
