@@ -171,7 +171,7 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const Mixture found = mixture(origin);
     const bool is_address =
         found.count() == 0 || (found.count() == 1 && found.only_whole && !found.loaded);
-    loads_indexes_ = loads_indexes_ && is_address && !found.unknown && !found.loads_differ;
+    loads_indexes_ = loads_indexes_ && is_address && !found.unknown;
   }
 }
 

@@ -438,10 +438,6 @@ TEST(Laundering, KnownWaysAreFollowed) {
            "add.u64 %t, %s, %t;",
            "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; xor.b64 %t, %t, -1;"
            "add.u64 %t, %s, %t;",
-           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
-           "st.shared.u64 [shared], %t; ld.shared.u64 %t, [shared];",
-           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
-           "and.b64 %t, %t, 56; mov.u64 %s, shared; add.u64 %s, %s, %t; ld.shared.u64 %t, [%s];",
            ".local .align 8 .b8 l[16]; ld.global.v2.u32 {%w0, %w1}, [%c];"
            "ld.global.v2.u32 {%w2, %w3}, [%c+8]; st.local.u32 [l], %w0; st.local.u32 [l+4], %w1;"
            "st.local.u32 [l+8], %w2; st.local.u32 [l+12], %w3; ld.local.u64 %s, [l];"

@@ -256,12 +256,10 @@ class OriginAnalysis {
     if (decides != OriginPool::kUnknown && pool_[decides].sources.empty()) return;
     define_all(operation, add(loaded(operation), {decides}));
   }
-  // Whether it is an index, as far as it comes from memory: no difference of loaded addresses.
   bool is_only_loaded(OriginId id) const {
     return id != OriginPool::kUnknown &&
            std::ranges::all_of(pool_[id].sources, [](const AddressSource& source) {
-             return source.kind == SourceKind::kLoaded &&
-                    (source.ways & AddressSource::kMixed) == 0;
+             return source.kind == SourceKind::kLoaded;
            });
   }
 
@@ -615,8 +613,7 @@ class OriginAnalysis {
           sources, [](const AddressSource& source) { return source.kind != SourceKind::kLoaded; });
       const bool is_address =
           addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
-      const bool is_index = addresses == 0 && is_only_loaded(id);
-      if (id == OriginPool::kUnknown || (!is_index && !is_address)) {
+      if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
         pool_.join(out_.stored, id);
       }
     }
