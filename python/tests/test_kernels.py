@@ -257,7 +257,7 @@ def test_integers_for_a_type_that_numpy_lacks(baton, type_, raw, torch):
         module["keep"][1, 8](bits)
     hint = re.search(r'pass (x\.view\("V\d"\)) of a NumPy array, or x\.view\(torch\.(\w+)\)', str(caught.value))
     assert hint[2] == torch
-    module["keep"][1, 8](eval(hint[1], {"x": bits}))  # what it says helps
+    module["keep"][1, 8](eval(hint[1], {"x": bits}))  # the hint is executed
     with pytest.raises(TypeError, match=r"f32 \[8\]; the parameter is \w+\*$"):
         module["keep"][1, 8](np.zeros(8, np.float32))
 

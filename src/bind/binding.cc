@@ -21,7 +21,7 @@ using BoundSymbol = BoundSymbol;
 // No device has more than 2^48 bytes to address.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 48;
 
-// Of contents that the caller gives for a buffer, before its name in messages.
+// Messages put this before the name of a buffer whose contents the caller gives.
 constexpr std::string_view kInput = "the input";
 
 template <typename Part>

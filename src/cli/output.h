@@ -19,7 +19,7 @@
 
 namespace baton::cli {
 
-// Of the JSON object: "version". A change of the meaning of a key changes it.
+// The "version" of the JSON objects. It grows when a key gets another meaning.
 inline constexpr int kJsonVersion = 1;
 
 // Bold, and the colours of good, bad and doubtful news, where colours are in force.

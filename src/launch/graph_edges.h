@@ -39,8 +39,8 @@ Error refused(const Error& failure, fmt::format_string<Args...> text, Args&&... 
 // Whether the driver refused an argument and nothing more is known of it.
 bool is_refused_argument(const Error& failure);
 
-// What a node is that is no launch: "a host function". Nothing for a launch, and for what the
-// driver does not know.
+// Returns the kind of a node that is not a launch, as "a host function". Returns nothing for a
+// launch, and for a node that the driver does not know.
 std::optional<std::string> other_than_launch(const driver::Driver& driver, CUgraphNode node);
 
 }  // namespace baton::launch

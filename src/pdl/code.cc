@@ -382,7 +382,7 @@ class CodeReader {
     out.sources.push_back(source(f, flat.scope, operand));
   }
 
-  // [map, {x, y}]: what stands beside the address.
+  // Adds the coordinates of an address as sources: [map, {x, y}].
   void add_coordinates(std::uint32_t f, const ptx::FlatInstruction& flat,
                        const InstructionOperand& operand, Operation& out) {
     if (operand.kind != InstructionOperand::Kind::kAddress) return;

@@ -29,14 +29,14 @@ struct AddressSource {
   using Ways = std::uint8_t;
   static constexpr Ways kWhole = 1;  // it is added, once
   static constexpr Ways kLow = 2;    // the lower half of it is added
-  // What was loaded is never known well enough to be taken away again. kWhole: loaded values of 64
-  // bits, each in a sum, alone or changed by numbers; kLow: values of at most 32 bits, in any way;
-  // kMixed: also the difference of two values of 64 bits, which may be that of two addresses.
   static constexpr Ways kHigh = 4;   // the upper half of it is added
   static constexpr Ways kMixed = 8;  // in any other way
   // Beside kMixed: by `or` and `xor`, sums and differences alone, so that the lowest bits of the
   // value depend on nothing but the lowest bits of the address.
   static constexpr Ways kBitwise = 16;
+  // Of kLoaded, which no subtraction takes away again, these say something else. kWhole: sums of
+  // values of 64 bits, or of functions of one of them and numbers. kLow: values of at most 32 bits.
+  // kMixed: also the difference of two values of 64 bits, which may be that of two addresses.
 
   // An offset that is computed: any field of the parameter.
   static constexpr std::uint32_t kAnyOffset = UINT32_MAX;

@@ -48,7 +48,7 @@ void insert(std::vector<AddressSource>& sources, AddressSource source, Ways ways
   sources.push_back(source);
 }
 
-// What was loaded, taken away from something.
+// How a loaded value has gone in that is subtracted.
 Ways taken_away(const AddressSource& loaded) {
   return loaded.ways == AddressSource::kLow ? AddressSource::kLow : AddressSource::kMixed;
 }

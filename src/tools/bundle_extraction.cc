@@ -108,7 +108,7 @@ class BundleExtraction {
   std::vector<std::string>& remarks_;
   Extraction extraction_;
   std::set<std::string> taken_;   // the names of files in the folder
-  std::set<std::string> missed_;  // of these there is a remark
+  std::set<std::string> missed_;  // files that a remark names already
   bool is_whole_ = true;
 };
 
