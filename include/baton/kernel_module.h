@@ -38,7 +38,8 @@ struct LoadOptions {
   // nvJitLink where it is installed, not an estimate. A program with placement = "even" always has
   // them.
   bool assemble = false;
-  // Called before each module, and at the end. An exception that it throws ends the load.
+  // Called before each module, and at the end: one call at a time, by whichever thread loads the
+  // module. An exception that it throws ends the load.
   std::function<void(const LoadProgress&)> progress = {};
   // Whether kernels are instrumented, so that RunOptions::trace has a timeline of what their blocks
   // did: on a GPU, which tells nothing by itself, and on the simulated GPU in place of its own

@@ -4,12 +4,12 @@
 // process more than all that it hashes.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
-#include <xxhash.h>
 
 #include <bit>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/xxhash_library.h"
 
 namespace baton {
 struct Sha256::Context {

@@ -1,8 +1,8 @@
 #include "base/xxh3.h"
 
-#include <xxhash.h>
-
 #include <new>
+
+#include "base/xxhash_library.h"
 
 namespace baton {
 

@@ -1,9 +1,14 @@
 #include "load/kernel_set.h"
 
+#include <algorithm>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/thread_team.h"
+#include "driver/driver.h"
 #include "load/assembled.h"
 #include "load/instrumentation.h"
 #include "load/kernel_entries.h"
@@ -41,6 +46,16 @@ Module load_changed(const Device& device, const KernelDefinition& definition,
   compiled.cubin.reset();
   if (!assemble) return Module::load(device, compiled);
   return load_assembled(device, std::move(compiled), wanted_of(definition, report, ptx));
+}
+
+// More threads gain nothing where drivers of GPUs compile (docs/benchmarks-host.md).
+constexpr unsigned kMostThreads = 4;
+
+// Whether the driver compiles PTX, which it does in several threads at once. Machine code it loads
+// faster in one.
+bool driver_compiles(const Device& device, const KernelModule& module) {
+  if (device.driver().simulator != nullptr || module.instrumented || module.rewritten) return true;
+  return module.compiled ? !module.compiled->cubin : module.image->kind() == ImageKind::kPtx;
 }
 
 bool is_refusal(const Error& failure) {
@@ -84,31 +99,57 @@ Module load_module(const Device& device, const KernelDefinition& definition, Ker
 }  // namespace
 
 KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> definitions,
-                     const Device& device, const LoadOptions& options) {
+                     const Device& device, const LoadOptions& options)
+    : assemble_(options.assemble || needs_registers(program)),
+      is_instrumented_(options.instrument) {
   const Rewrites rewrites(program, device, options);
-  assemble_ = options.assemble || needs_registers(program);
-  is_instrumented_ = options.instrument;
-  const std::size_t count = definitions.size();
-  for (KernelDefinition& definition : definitions) {
-    if (options.progress) {
-      options.progress({definition.kernels[0]->name, modules_.size(), count});
-    }
-    load(std::move(definition), device, options, rewrites);
+  LoadCount count(options.progress, definitions.size());
+  for (std::size_t number = 0; number < definitions.size(); ++number) {
+    const KernelDefinition& definition = definitions[number];
+    KernelModule& report = reports_.emplace_back();
+    at_kernel(*definition.kernels[0], [&] {
+      const bool is_made_here = !definition.image && !definition.compiled;
+      if (is_made_here) count.begin(number, definition);
+      make(definition, device.compile_arch(), options.use_cache, report);
+      rewrites.apply(definition, report);
+      if (options.instrument) instrument_kernels(definition, device, report);
+    });
   }
-  if (options.progress) options.progress({{}, count, count});
+  load_modules(definitions, device, count);
+  for (std::size_t number = 0; number < definitions.size(); ++number) {
+    KernelDefinition& definition = definitions[number];
+    at_kernel(*definition.kernels[0], [&] { rewrites.insist(definition, reports_[number]); });
+    take_kernels(definition, device, number);
+    take_origin(std::move(definition), reports_[number]);
+  }
+  count.end();
 }
 
-void KernelSet::load(KernelDefinition definition, const Device& device, const LoadOptions& options,
-                     const Rewrites& rewrites) {
-  KernelModule report;
-  at_kernel(*definition.kernels[0], [&] {
-    make(definition, device.compile_arch(), options.use_cache, report);
-    rewrites.apply(definition, report);
-    if (options.instrument) instrument_kernels(definition, device, report);
-    modules_.push_back(load_module(device, definition, report, assemble_));
-    rewrites.insist(definition, report);
-  });
-  const Module& module = modules_.back();
+void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions,
+                             const Device& device, LoadCount& count) {
+  std::vector<std::optional<Module>> loaded(definitions.size());
+  const auto load = [&](std::size_t number) {
+    count.begin(number, definitions[number]);
+    at_kernel(*definitions[number].kernels[0], [&] {
+      loaded[number] = load_module(device, definitions[number], reports_[number], assemble_);
+    });
+  };
+  std::vector<std::size_t> to_compile;
+  for (std::size_t number = 0; number < definitions.size(); ++number) {
+    if (driver_compiles(device, reports_[number])) to_compile.push_back(number);
+  }
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+  ThreadTeam(threads).run(to_compile.size(), [&](std::size_t k) { load(to_compile[k]); });
+  for (std::size_t number = 0; number < definitions.size(); ++number) {
+    if (!loaded[number]) load(number);
+    modules_.push_back(*std::move(loaded[number]));
+  }
+}
+
+void KernelSet::take_kernels(const KernelDefinition& definition, const Device& device,
+                             std::size_t number) {
+  KernelModule& report = reports_[number];
+  const Module& module = modules_[number];
   // The compiler alone knows what it spilled.
   std::unordered_map<std::string_view, std::uint32_t> spills;
   if (report.compiled && !report.rewritten && !report.instrumented) {
@@ -125,11 +166,9 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
       const auto spilled = spills.find(facts.name);
       if (spilled != spills.end()) facts.spill_bytes = spilled->second;
       if (facts.traced) note_registers(loaded, kernel->name, device, facts, report);
-      kernels_.emplace(kernel->name, Loaded{modules_.size() - 1, loaded});
+      kernels_.emplace(kernel->name, Loaded{number, loaded});
     });
   }
-  take_origin(std::move(definition), report);
-  reports_.push_back(std::move(report));
 }
 
 const Image* KernelSet::ptx(std::string_view name) const {

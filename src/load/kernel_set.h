@@ -10,6 +10,7 @@
 #include "baton/module.h"
 #include "baton/program.h"
 #include "load/kernel_definition.h"
+#include "load/load_count.h"
 #include "load/rewrites.h"
 
 namespace baton::load {
@@ -41,14 +42,16 @@ class KernelSet {
   };
 
   const Loaded& at(std::string_view name) const;
-  void load(KernelDefinition definition, const Device& device, const LoadOptions& options,
-            const Rewrites& rewrites);
+  // Loads what `reports_` have.
+  void load_modules(const std::vector<KernelDefinition>& definitions, const Device& device,
+                    LoadCount& count);
+  void take_kernels(const KernelDefinition& definition, const Device& device, std::size_t number);
 
   bool assemble_ = false;
   bool is_instrumented_ = false;
-  std::vector<Module> modules_;
+  std::vector<KernelModule> reports_;  // of each definition
+  std::vector<Module> modules_;        // the same, loaded
   std::unordered_map<std::string, Loaded> kernels_;
-  std::vector<KernelModule> reports_;  // of each module
 };
 
 }  // namespace baton::load
