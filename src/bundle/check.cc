@@ -116,6 +116,23 @@ class IndexCheck {
       fail("a text of {} bytes at byte {} of {}", ref.size, ref.offset, strings_);
     }
   }
+  // A list of them would be an array, which compilers build and read again.
+  template <typename... Refs>
+  void texts(Refs... refs) {
+    (text(refs), ...);
+  }
+  template <typename... Values>
+  void numbers(Values... values) {
+    (number(values), ...);
+  }
+  template <typename... Values>
+  void tristates(Values... values) {
+    (tristate(values), ...);
+  }
+  template <typename... Values>
+  void truths(Values... values) {
+    (below(values, 2, "a truth value"), ...);
+  }
   void section(std::uint32_t number) { below(number, index_.sections.size(), "a section"); }
   void image(std::uint32_t number, bool is_ptx) {
     if (number == kNone) return;
@@ -202,16 +219,10 @@ class IndexCheck {
     complete(edges, index_.verdict_edges.size(), "verdict_edges");
     complete(proofs, index_.verdict_proofs.size(), "verdict_proofs");
     each(index_.verdict_starts, "verdict_starts", [&](const VerdictStartRow& row) {
-      for (const std::uint8_t value :
-           {row.early, row.waits, row.by_values, row.triggers, row.lets_in_early}) {
-        below(value, 2, "a truth value");
-      }
+      truths(row.early, row.waits, row.by_values, row.triggers, row.lets_in_early);
     });
     each(index_.verdict_edges, "verdict_edges", [&](const VerdictEdgeRow& row) {
-      for (const TextRef ref :
-           {row.verdict, row.cause, row.reason, row.decision, row.decision_reason}) {
-        text(ref);
-      }
+      texts(row.verdict, row.cause, row.reason, row.decision, row.decision_reason);
       below(row.programmatic, 2, "programmatic");
     });
     each(index_.verdict_proofs, "verdict_proofs",
@@ -221,7 +232,7 @@ class IndexCheck {
   void images() {
     Cover kernels, variables, members, remarks, params;
     each(index_.images, "images", [&](const ImageRow& row) {
-      for (const TextRef ref : {row.arch, row.producer, row.toolkit, row.ptx_version}) text(ref);
+      texts(row.arch, row.producer, row.toolkit, row.ptx_version);
       section(row.section);
       below(row.kind, 3, "the kind");
       tristate(row.linked);
@@ -237,18 +248,12 @@ class IndexCheck {
     complete(members, index_.members.size(), "members");
     complete(remarks, index_.remarks.size(), "remarks");
     each(index_.kernels, "kernels", [&](const KernelRow& row) {
-      for (const TextRef ref : {row.name, row.demangled, row.arch}) text(ref);
+      texts(row.name, row.demangled, row.arch);
       range(row.params, params, index_.params.size());
-      for (const std::int64_t value :
-           {row.registers, row.static_shared, row.local_bytes, row.max_threads, row.max_registers,
-            row.spill_bytes, row.max_cluster, row.min_blocks, row.barriers}) {
-        number(value);
-      }
+      numbers(row.registers, row.static_shared, row.local_bytes, row.max_threads, row.max_registers,
+              row.spill_bytes, row.max_cluster, row.min_blocks, row.barriers);
       below(row.has_params, 2, "has_params");
-      for (const std::uint8_t value :
-           {row.grid_in_clusters, row.waits, row.triggers, row.grid_sync, row.polls}) {
-        tristate(value);
-      }
+      tristates(row.grid_in_clusters, row.waits, row.triggers, row.grid_sync, row.polls);
     });
     complete(params, index_.params.size(), "params");
     each(index_.params, "params", [&](const ParamRow& row) {
@@ -262,7 +267,7 @@ class IndexCheck {
       below(row.constant, 2, "constant");
     });
     each(index_.members, "members", [&](const MemberRow& row) {
-      for (const TextRef ref : {row.arch, row.source, row.options}) text(ref);
+      texts(row.arch, row.source, row.options);
       below(row.kind, 3, "the kind");
       below(row.packing, 3, "the packing");
     });

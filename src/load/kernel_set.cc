@@ -125,8 +125,8 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
   count.end();
 }
 
-void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions,
-                             const Device& device, LoadCount& count) {
+void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions, const Device& device,
+                             LoadCount& count) {
   std::vector<std::optional<Module>> loaded(definitions.size());
   const auto load = [&](std::size_t number) {
     count.begin(number, definitions[number]);
