@@ -135,9 +135,11 @@ double level_of(Exec* x, const Insn* i, int lane, const TextureView& view,
                 const TextureAccess& access) {
   const std::uint32_t* const further =
       i->u.list + 1 + access.coordinates() + (access.has_layer ? 1 : 0);
+  if (access.level == LevelChoice::kGiven && access.by_index) {
+    return double{view.level_bias} + slot_at<std::int32_t>(x, further[0])[lane];
+  }
   if (access.level == LevelChoice::kGiven) {
-    return view.level_bias + (access.by_index ? double{slot_at<std::int32_t>(x, further[0])[lane]}
-                                              : double{slot_at<float>(x, further[0])[lane]});
+    return double{view.level_bias} + slot_at<float>(x, further[0])[lane];
   }
   if (access.level == LevelChoice::kBase) return 0;
   std::array<float, 3> changes[2] = {};
@@ -145,7 +147,7 @@ double level_of(Exec* x, const Insn* i, int lane, const TextureView& view,
     changes[0][d] = slot_at<float>(x, further[d])[lane];
     changes[1][d] = slot_at<float>(x, further[access.dimensions + d])[lane];
   }
-  return view.level_bias + level_of_gradients(view, changes[0], changes[1]);
+  return double{view.level_bias} + level_of_gradients(view, changes[0], changes[1]);
 }
 
 }  // namespace
