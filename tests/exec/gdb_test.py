@@ -152,6 +152,34 @@ class Gdb(unittest.TestCase):
         self.assertEqual(client.ask(f"M{base + 396:x},8:0200000002000000"), "E01")
         self.assertEqual(client.ask(f"m{base + 396:x},4"), "01000000")
 
+    def test_a_register_is_written_and_used(self):
+        self.start(CLIENTS / "faulty", "3")
+        client = self.connect()
+        client.monitor(f"break {LOAD}")
+        client.go_on()
+        self.assertEqual(client.ask("Hg2"), "OK")
+        base = int(re.search(r"%rd1 = (0x\w+)", client.monitor("registers %rd1"))[1], 16)
+        self.assertEqual(client.ask(f"M{base + 20:x},4:2a000000"), "OK")
+        # Thread 1 loads another word than its own: the address in the register is what counts.
+        self.assertEqual(client.monitor(f"set %rd3 = {base + 20:#x}"), "done\n")
+        self.assertEqual(client.monitor("set r2 -7"), "done\n")
+        registers = client.monitor("registers %rd3 %r2")
+        self.assertIn(f"%rd3 = {base + 20:#x}", registers)
+        self.assertIn("%r2 = 0xfffffff9", registers)
+        self.assertEqual(client.monitor("set %r2 1.5"), "done\n")
+        self.assertIn("%r2 = 0x3fc00000", client.monitor("registers %r2"))
+        for wrong in ("%r2", "%r2 0x100000000", "%r2 -2147483649", "%r2 x", "%r2 1 2", "%nothing 1"):
+            self.assertNotEqual(client.monitor(f"set {wrong}"), "done\n", wrong)
+        self.assertIn("%r2 = 0x3fc00000", client.monitor("registers %r2"))
+        client.monitor("delete")
+        thread = client.ask("qC")[2:]
+        client.go_on(f"vCont;s:{thread};c")
+        client.go_on(f"vCont;s:{thread};c")
+        self.assertEqual(client.ask("Hg2"), "OK")
+        self.assertIn("%r5 = 0x2a (42)", client.monitor("registers %r5"))
+        self.assertEqual(client.ask("Hg3"), "OK")
+        self.assertIn("%r5 = 0x1 (1)", client.monitor("registers %r5"))
+
     def test_a_warp_steps(self):
         self.start(CLIENTS / "faulty", "3")
         client = self.connect()

@@ -32,6 +32,7 @@ def run(cubin, name):
     value = ctypes.c_int()
     check(cuda.cuMemcpyDtoH_v2(ctypes.byref(value), word, 4))
     print(value.value)
+    return function
 library = ctypes.CDLL(sys.argv[1])
 size, handle = ctypes.c_size_t(), ctypes.c_void_p()
 """
@@ -44,7 +45,10 @@ check(library.nvrtcGetCUBINSize(handle, ctypes.byref(size)))
 cubin = ctypes.create_string_buffer(size.value)
 check(library.nvrtcGetCUBIN(handle, cubin))
 check(library.nvrtcDestroyProgram(ctypes.byref(handle)))
-run(cubin, b"answer")
+registers = ctypes.c_int()
+check(cuda.cuFuncGetAttribute(ctypes.byref(registers), 4, run(cubin, b"answer")))
+# An estimate from the PTX is 16 at least.
+print("as in the machine code" if registers.value < 16 else registers.value)
 """
 
 LINK = DRIVER + """
@@ -89,7 +93,7 @@ class Kept(unittest.TestCase):
         self.assertEqual((done.stdout, done.returncode), (wanted, 0), done.stderr)
 
     def test_nvrtc(self):
-        self.check("nvrtc", NVRTC, "42\n")
+        self.check("nvrtc", NVRTC, "42\nas in the machine code\n")
 
     def test_nvjitlink_joins_several_inputs(self):
         self.check("nvJitLink", LINK, "7\n")

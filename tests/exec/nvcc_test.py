@@ -113,6 +113,9 @@ class Nvcc(unittest.TestCase):
             with self.subTest(options):
                 self.check_right(built("textures", *options))
 
+    def test_mipmaps_and_cubes(self):
+        self.check_right(built("mipmaps"))
+
     def test_a_write_outside_of_a_surface(self):
         done, report = self.exec(built("textures"), arguments=["outside"])
         (finding,) = report["findings"]

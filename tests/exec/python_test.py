@@ -28,6 +28,12 @@ assert x.is_cuda and (x + 1).is_cuda
 same(x @ x.t(), a @ a.t())
 same((x * 2).to(torch.bfloat16), (a * 2).to(torch.bfloat16))
 same(x.t()[1:, ::2].contiguous(), a.t()[1:, ::2].contiguous())
+# Numbers in the place of tensors: they do not change the type.
+bytes_ = torch.arange(12, dtype=torch.uint8)
+for operate in (lambda t: t % 5, lambda t: t.remainder_(7), lambda t: 100 % (t + 1), lambda t: t & 3, lambda t: t < 4,
+                lambda t: torch.where(t > 3, t, 1), lambda t: torch.fmod(t, 4), lambda t: t ** 2, lambda t: 2 ** t,
+                lambda t: torch.atan2(t, torch.tensor(2.0)), lambda t: t.float() % 0.5):
+    same(operate(bytes_.cuda()), operate(bytes_.clone()))
 # In place, in views, and into given tensors.
 x[1] = 7
 x[:, 2].add_(1)

@@ -76,18 +76,51 @@ namespace {
 
 using baton::cudart::answer;
 
+// False for channels that no array has.
+bool to_driver(const cudaChannelFormatDesc& description, cudaExtent extent, unsigned flags,
+               CUDA_ARRAY3D_DESCRIPTOR* wanted) {
+  wanted->Width = extent.width;
+  wanted->Height = extent.height;
+  wanted->Depth = extent.depth;
+  wanted->Flags = flags;  // the same bits
+  return baton::cudart::format_of(description, &wanted->Format, &wanted->NumChannels);
+}
+
 }  // namespace
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap,
+                                     const cudaChannelFormatDesc* description, cudaExtent extent,
+                                     unsigned levels, unsigned flags) {
+  BATON_RUNTIME_BEGIN();
+  if (mipmap == nullptr || description == nullptr) return answer(cudaErrorInvalidValue);
+  CUDA_ARRAY3D_DESCRIPTOR wanted{};
+  if (!to_driver(*description, extent, flags, &wanted)) {
+    return answer(cudaErrorInvalidChannelDescriptor);
+  }
+  return answer(
+      cuMipmappedArrayCreate(reinterpret_cast<CUmipmappedArray*>(mipmap), &wanted, levels));
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* array, cudaMipmappedArray_const_t mipmap,
+                                       unsigned level) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMipmappedArrayGetLevel(
+      reinterpret_cast<CUarray*>(array),
+      reinterpret_cast<CUmipmappedArray>(const_cast<cudaMipmappedArray_t>(mipmap)), level));
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
+  BATON_RUNTIME_BEGIN();
+  if (mipmap == nullptr) return cudaSuccess;
+  return answer(cuMipmappedArrayDestroy(reinterpret_cast<CUmipmappedArray>(mipmap)));
+}
 
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* description,
                               cudaExtent extent, unsigned flags) {
   BATON_RUNTIME_BEGIN();
   if (array == nullptr || description == nullptr) return answer(cudaErrorInvalidValue);
   CUDA_ARRAY3D_DESCRIPTOR wanted{};
-  wanted.Width = extent.width;
-  wanted.Height = extent.height;
-  wanted.Depth = extent.depth;
-  wanted.Flags = flags;  // the same bits
-  if (!baton::cudart::format_of(*description, &wanted.Format, &wanted.NumChannels)) {
+  if (!to_driver(*description, extent, flags, &wanted)) {
     return answer(cudaErrorInvalidChannelDescriptor);
   }
   return answer(cuArray3DCreate(reinterpret_cast<CUarray*>(array), &wanted));

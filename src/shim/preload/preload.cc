@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "shim/preload/own_functions.h"
+#include "shim/preload/refused_handles.h"
 #include "shim/preload/static_runtime.h"
 
 namespace baton::preload {
@@ -139,7 +140,9 @@ void look_at_new_objects(bool again) {
   bool is_led = false;
   for (const LoadedObject& object : objects) {
     const ReadOnlyFile file(object.path.c_str());
-    if (look_at(object, SymbolTable(file.bytes()))) is_led = true;
+    const SymbolTable symbols(file.bytes());
+    if (look_at(object, symbols)) is_led = true;
+    refuse_handles(symbols, object.base);
   }
   if (!is_led || !again) return;
   for (const LoadedObject& object : objects) {

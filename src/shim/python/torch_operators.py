@@ -108,11 +108,24 @@ class Operators:
         self.write(target, host)
         return target
 
+    def run(self, operator, given, tensors):
+        """Calls the operator. `x % 2` gives a number to the operator for two tensors, which takes
+        only some from Python: other numbers have an operator of their own."""
+        numbers = [name for name in tensors if isinstance(given.get(name), (int, float, complex))]
+        if numbers:
+            try:
+                return operator.overloadpacket(**given)
+            except (RuntimeError, TypeError):  # none for numbers
+                given.update({name: self.torch.tensor(given[name]) for name in numbers})
+        return operator(**given)
+
     def kernel_of(self, operator):
         """What stands for the operator on the device."""
         torch = self.torch
         schema = operator._schema
         names = [argument.name for argument in schema.arguments]
+        tensors = [argument.name for argument in schema.arguments
+                   if str(argument.type) in ("Tensor", "Optional[Tensor]")]
         written = {argument.name for argument in schema.arguments
                    if argument.alias_info is not None and argument.alias_info.is_write}
         by_alias = {}
@@ -144,7 +157,7 @@ class Operators:
                     return torch.device("cpu")
                 return value
 
-            result = operator(**{name: move(value, name) for name, value in given.items()})
+            result = self.run(operator, {name: move(value, name) for name, value in given.items()}, tensors)
             for name, tensor, host in moved:
                 if name not in written:
                     continue

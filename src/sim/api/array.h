@@ -13,6 +13,12 @@ namespace baton::sim::api {
 // The array of a handle. Throws Refusal(CUDA_ERROR_INVALID_HANDLE).
 std::shared_ptr<const SimArray> array_of(CUarray handle);
 
+// Frees it, as cuMemFree does memory: after waiting for the device.
+CUresult free_array(CUarray handle);
+
+// The mipmap of a handle. Throws Refusal(CUDA_ERROR_INVALID_HANDLE).
+std::shared_ptr<const SimMipmap> mipmap_of(CUmipmappedArray handle);
+
 // A part of an array: `x` and `bytes` count bytes of a row.
 struct ArrayPlace {
   CUarray handle = nullptr;

@@ -90,9 +90,7 @@ CUresult ArrayCreate(CUarray* handle, const CUDA_ARRAY_DESCRIPTOR* description) 
   return Array3DCreate(handle, &same);
 }
 
-// Waits for the device first, as cuMemFree does.
-CUresult ArrayDestroy(CUarray handle) {
-  enter();
+CUresult free_array(CUarray handle) {
   const std::shared_ptr<const SimArray> array = Objects::instance().arrays.remove(handle);
   require(array != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<Context> owner = owner_of(array->address);
@@ -100,6 +98,11 @@ CUresult ArrayDestroy(CUarray handle) {
   owner->queue().drain();
   array->heap->finish_free(array->address);
   return owner->error();
+}
+
+CUresult ArrayDestroy(CUarray handle) {
+  require(!array_of(handle)->is_level, CUDA_ERROR_INVALID_HANDLE);
+  return free_array(handle);
 }
 
 CUresult ArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* description, CUarray handle) {

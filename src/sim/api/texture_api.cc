@@ -2,6 +2,7 @@
 // gives (CUDA 13.0 driver API).
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "sim/api/api.h"
@@ -46,10 +47,20 @@ TextureView view_of_array(CUarray handle, const Context& context) {
   view.address = array->address;
   view.dimensions = array->dimensions();
   view.is_layered = array->is_layered();
+  view.is_cube = array->is_cube();
   view.extents = {static_cast<std::uint32_t>(d.Width), static_cast<std::uint32_t>(array->rows()),
                   static_cast<std::uint32_t>(array->slices())};
   view.pitch = array->pitch;
   view.slice = array->slice;
+  return view;
+}
+
+TextureView view_of_mipmap(CUmipmappedArray handle, const Context& context) {
+  const std::shared_ptr<const SimMipmap> mipmap = mipmap_of(handle);
+  TextureView view = view_of_array(mipmap->levels.front(), context);
+  for (std::size_t level = 1; level < mipmap->levels.size(); ++level) {
+    view.smaller.push_back(view_of_array(mipmap->levels[level], context));
+  }
   return view;
 }
 
@@ -105,7 +116,7 @@ TextureView view_of(const CUDA_RESOURCE_DESC* resource, const Context& context) 
     case CU_RESOURCE_TYPE_PITCH2D:
       return view_of_rows(*resource, limits);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      throw error(ErrorCode::kUnsupported, "the simulated GPU has no textures of mipmapped arrays");
+      return view_of_mipmap(resource->res.mipmap.hMipmappedArray, context);
   }
   throw Refusal(CUDA_ERROR_INVALID_VALUE);
 }
@@ -126,7 +137,8 @@ AddressMode mode_of(CUaddress_mode mode) {
 
 void set_sampling(const CUDA_TEXTURE_DESC& texture, TextureView* view) {
   constexpr unsigned kFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
-                              CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+                              CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
+                              CU_TRSF_SEAMLESS_CUBEMAP;
   require_valid((texture.flags & ~kFlags) == 0);
   require_valid(texture.filterMode == CU_TR_FILTER_MODE_POINT ||
                 texture.filterMode == CU_TR_FILTER_MODE_LINEAR);
@@ -136,6 +148,15 @@ void set_sampling(const CUDA_TEXTURE_DESC& texture, TextureView* view) {
   view->is_filtered = texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !view->is_linear;
   // What is filtered must be floats.
   require_valid(!view->is_filtered || view->gives_floats());
+  if (view->is_cube && view->is_filtered && (texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0) {
+    throw error(ErrorCode::kUnsupported,
+                "the simulated GPU does not filter over the edges of a cube's faces "
+                "(CU_TRSF_SEAMLESS_CUBEMAP)");
+  }
+  view->blends_levels = texture.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+  view->level_bias = texture.mipmapLevelBias;
+  view->least_level = texture.minMipmapLevelClamp;
+  view->most_level = texture.maxMipmapLevelClamp;
   for (std::size_t d = 0; d < 3; ++d) view->modes[d] = mode_of(texture.addressMode[d]);
   std::copy_n(texture.borderColor, 4, view->border.begin());
 }
@@ -183,6 +204,8 @@ CUresult TexObjectCreate(CUtexObject* handle, const CUDA_RESOURCE_DESC* resource
   }
   TextureView view = view_of(resource, *context);
   set_sampling(*texture, &view);
+  require_valid(resource->resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY ||
+                view.has_normalized_coordinates);
   *handle = add(*context, view, {nullptr, false, *resource, *texture});
   return CUDA_SUCCESS;
 }
@@ -210,6 +233,8 @@ CUresult SurfObjectCreate(CUsurfObject* handle, const CUDA_RESOURCE_DESC* resour
                 resource->resType == CU_RESOURCE_TYPE_ARRAY);
   TextureView view = view_of(resource, *context);
   view.is_surface = true;
+  // The faces of cubes are layers to a surface.
+  view.is_layered |= std::exchange(view.is_cube, false);
   *handle = add(*context, view, {nullptr, true, *resource, {}});
   return CUDA_SUCCESS;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,12 +19,11 @@ struct ArrayFlag {
   std::string_view name;
 };
 constexpr ArrayFlag kNotSimulated[] = {
-    {CUDA_ARRAY3D_CUBEMAP, "cubes (CUDA_ARRAY3D_CUBEMAP)"},
     {CUDA_ARRAY3D_DEPTH_TEXTURE, "depths (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
     {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
     {CUDA_ARRAY3D_DEFERRED_MAPPING, "memory that comes later (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
 };
-constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
+constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST |
                             CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
 
 // Of the largest textures.
@@ -31,8 +32,16 @@ constexpr std::uint64_t kMostOf2d[] = {131072, 65536};
 constexpr std::uint64_t kMostOf3d = 16384;
 constexpr std::uint64_t kMostWithLayers = 32768;
 constexpr std::uint64_t kMostLayers = 2048;
+constexpr std::uint64_t kMostOfCubes = 32768;
+constexpr std::uint64_t kMostFaces = 2046;
+constexpr std::uint64_t kFaces = 6;
 
 bool fits(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  if ((d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0) {
+    const bool is_layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+    return d.Width != 0 && d.Width == d.Height && d.Width <= kMostOfCubes && d.Depth != 0 &&
+           (is_layered ? d.Depth % kFaces == 0 && d.Depth <= kMostFaces : d.Depth == kFaces);
+  }
   if ((d.Flags & CUDA_ARRAY3D_LAYERED) != 0) {
     return d.Width != 0 && d.Width <= kMostWithLayers && d.Height <= kMostWithLayers &&
            d.Depth != 0 && d.Depth <= kMostLayers;
@@ -43,7 +52,29 @@ bool fits(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   return d.Width <= kMostOf1d;
 }
 
+// Whether the last extent counts texels.
+bool has_depth(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  return (d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) == 0;
+}
+
 }  // namespace
+
+CUDA_ARRAY3D_DESCRIPTOR description_of_level(const CUDA_ARRAY3D_DESCRIPTOR& first, unsigned level) {
+  CUDA_ARRAY3D_DESCRIPTOR d = first;
+  const auto reduce = [&](std::size_t* extent) {
+    if (*extent != 0) *extent = std::max<std::size_t>(*extent >> level, 1);
+  };
+  reduce(&d.Width);
+  reduce(&d.Height);
+  if (has_depth(d)) reduce(&d.Depth);
+  return d;
+}
+
+unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR& first) {
+  const std::size_t largest =
+      std::max({first.Width, first.Height, has_depth(first) ? first.Depth : 0});
+  return static_cast<unsigned>(std::bit_width(largest));
+}
 
 std::optional<TexelType> texel_type(CUarray_format format) {
   switch (format) {

@@ -35,13 +35,35 @@ bool starts_with(const char* code, std::uint32_t magic) {
   return starts_with(code, std::string_view(bytes, sizeof bytes));
 }
 
-// Whether the fatbin has machine code that runs on the architecture.
-bool has_code_for(const image::Fatbin& fatbin, int architecture) {
+bool is_elf(const char* bytes) {
+  return starts_with(bytes,
+                     "\x7f"
+                     "ELF");
+}
+
+// The newest machine code of a fatbin that runs on the architecture, or null.
+const image::FatbinMember* code_for(const image::Fatbin& fatbin, int architecture) {
+  const image::FatbinMember* best = nullptr;
   for (const image::FatbinMember& member : fatbin.members()) {
     const bool is_code = member.facts.kind == image::FatbinMember::Kind::kCubin;
-    if (is_code && member.sm <= architecture && member.sm / 10 == architecture / 10) return true;
+    const bool runs = member.sm <= architecture && member.sm / 10 == architecture / 10;
+    if (is_code && runs && (best == nullptr || member.sm > best->sm)) best = &member;
   }
-  return false;
+  return best;
+}
+
+// The fatbin that an image is or points to; null where it is something else.
+const void* fatbin_of(const void* code) {
+  const auto* bytes = static_cast<const char*>(code);
+  if (starts_with(bytes, kFatbinMagic)) return code;
+  if (!starts_with(bytes, kFatbinWrapperMagic)) return nullptr;
+  const void* data = nullptr;
+  std::memcpy(&data, bytes + kFatbinWrapperData, sizeof data);
+  return data;
+}
+
+image::Fatbin read_fatbin(const void* start) {
+  return {{static_cast<const char*>(start), image::Fatbin::size_of(start)}, "<fatbin>"};
 }
 
 // The PTX with the architecture as its target. An instruction that the architecture lacks is still
@@ -62,8 +84,7 @@ std::string retarget(std::string ptx, int architecture) {
 // architectures of their day, and PTX for the newest alone: a GPU runs the code, and the PTX of the
 // same kernels is run here in its place.
 std::string ptx_of_fatbin(const void* start, int architecture) {
-  const std::string_view bytes(static_cast<const char*>(start), image::Fatbin::size_of(start));
-  const image::Fatbin fatbin(bytes, "<fatbin>");
+  const image::Fatbin fatbin = read_fatbin(start);
   const image::FatbinMember* best = nullptr;
   for (const image::FatbinMember& member : fatbin.members()) {
     if (member.facts.kind != image::FatbinMember::Kind::kPtx) continue;
@@ -90,7 +111,7 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
                 architecture);
   }
   std::string ptx = fatbin.unpack(*best);
-  if (best->sm <= architecture || !has_code_for(fatbin, architecture)) return ptx;
+  if (best->sm <= architecture || code_for(fatbin, architecture) == nullptr) return ptx;
   return retarget(std::move(ptx), architecture);
 }
 
@@ -98,21 +119,14 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
 
 std::string ptx_of_image(const void* code, int architecture) {
   const auto* bytes = static_cast<const char*>(code);
-  if (starts_with(bytes,
-                  "\x7f"
-                  "ELF")) {
+  if (is_elf(bytes)) {
     const std::string_view kept = image::kept_ptx({bytes, image::ElfFile::size_of(bytes)});
     if (!kept.empty()) return std::string(kept);
     throw error(ErrorCode::kUnsupported,
                 "the image is a cubin: it holds machine code only, no PTX, and the simulated GPU "
                 "runs PTX; give it the PTX of the same kernels, or run on a GPU");
   }
-  if (starts_with(bytes, kFatbinWrapperMagic)) {
-    const void* data = nullptr;
-    std::memcpy(&data, bytes + kFatbinWrapperData, sizeof data);
-    return ptx_of_fatbin(data, architecture);
-  }
-  if (starts_with(bytes, kFatbinMagic)) return ptx_of_fatbin(code, architecture);
+  if (const void* fatbin = fatbin_of(code)) return ptx_of_fatbin(fatbin, architecture);
   const std::string_view text(bytes);
   if (text.find(".version") == std::string_view::npos) {
     throw error(ErrorCode::kInvalidInput,
@@ -121,6 +135,16 @@ std::string ptx_of_image(const void* code, int architecture) {
                 printable(text, 24));
   }
   return std::string(text);
+}
+
+std::string cubin_of_image(const void* code, int architecture) {
+  const auto* bytes = static_cast<const char*>(code);
+  if (is_elf(bytes)) return {bytes, image::ElfFile::size_of(bytes)};
+  const void* const start = fatbin_of(code);
+  if (start == nullptr) return {};
+  const image::Fatbin fatbin = read_fatbin(start);
+  const image::FatbinMember* const member = code_for(fatbin, architecture);
+  return member == nullptr ? std::string() : fatbin.unpack(*member);
 }
 
 }  // namespace baton::sim

@@ -10,4 +10,8 @@ namespace baton::sim {
 // that holds machine code only, kInvalidInput for one that is none.
 std::string ptx_of_image(const void* code, int architecture);
 
+// The machine code of such an image that a GPU of the architecture would run; empty where it has
+// none. Throws Error(kInvalidInput) for a fatbin that does not unpack.
+std::string cubin_of_image(const void* code, int architecture);
+
 }  // namespace baton::sim

@@ -5,7 +5,9 @@
 #include <unordered_set>
 #include <variant>
 
+#include "baton/image.h"
 #include "sim/api/refusal.h"
+#include "sim/device/device.h"
 #include "sim/device/image_ptx.h"
 #include "sim/device/profile.h"
 #include "sim/engine/memory/address.h"
@@ -32,6 +34,24 @@ std::shared_ptr<const ptx::ParsedModule> parse(std::string text) {
   return module;
 }
 
+// The compiler's own numbers. An image whose machine code is not readable has none.
+std::unordered_map<std::string, std::uint32_t> registers_of(const void* image,
+                                                            const chip::Chip& chip) {
+  std::unordered_map<std::string, std::uint32_t> registers;
+  try {
+    const std::string cubin = cubin_of_image(image, chip.architecture);
+    if (cubin.empty()) return registers;
+    const ImageFacts facts = read_facts(Image::from_bytes(cubin, "<cubin>"));
+    if (runs_on(facts, chip.architecture).answer != Compatibility::Answer::kRuns) return registers;
+    for (const KernelFacts& kernel : facts.kernels) {
+      if (kernel.registers) registers.emplace(kernel.name, *kernel.registers);
+    }
+  } catch (const Error&) {
+    registers.clear();
+  }
+  return registers;
+}
+
 // What a chip runs of an image.
 std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::Chip& chip) {
   CUresult refused = CUDA_ERROR_INVALID_IMAGE;
@@ -42,6 +62,7 @@ std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::
     code.may_wait = text.find("griddepcontrol.wait") != std::string::npos;
     code.ptx = parse(std::move(text));
     code.facts = LoadedModule::load(code.ptx, facts_memory(), chip);
+    code.registers = registers_of(image, chip);
     return code;
   } catch (const Error& failure) {
     const bool unsupported = failure.code() == ErrorCode::kUnsupported;
@@ -125,7 +146,23 @@ std::shared_ptr<SimLibrary> SimLibrary::load(const void* image, const chip::Chip
   const bool serves =
       wanted == nullptr ? !library->codes_.empty() : library->codes_.contains(wanted->architecture);
   if (!serves) throw std::move(*refusal);
+  library->set_registers();
   return library;
+}
+
+void SimLibrary::set_registers() {
+  for (const SimDevice* device : SimDevice::all()) {
+    const auto code = codes_.find(device->profile().chip().architecture);
+    if (code == codes_.end()) continue;
+    for (SimKernel& kernel : kernels_) {
+      const auto known = code->second.registers.find(kernel.name());
+      if (known == code->second.registers.end()) continue;
+      kernel.change(device->ordinal(), [&](KernelSettings settings) {
+        settings.registers = known->second;
+        return settings;
+      });
+    }
+  }
 }
 
 void SimLibrary::add_kernels(const LibraryCode& code) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -94,6 +95,8 @@ struct LibraryCode {
   std::shared_ptr<const ptx::ParsedModule> ptx;
   std::shared_ptr<LoadedModule> facts;  // placed in memory that no device has
   bool may_wait = false;                // a kernel of it may wait for the grids before it
+  // Of a thread, by kernel, from the image's machine code where it has some for the chip.
+  std::unordered_map<std::string, std::uint32_t> registers;
 };
 
 // Why a chip does not take an image: the driver's result, and what is wrong.
@@ -121,6 +124,7 @@ class SimLibrary : public std::enable_shared_from_this<SimLibrary> {
 
  private:
   void add_kernels(const LibraryCode& code);
+  void set_registers();
 
   std::map<int, LibraryCode> codes_;  // by architecture, of the simulated devices
   std::deque<SimKernel> kernels_;

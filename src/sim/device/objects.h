@@ -46,6 +46,7 @@ struct Objects {
   HandleTable<CUarray, const SimArray> arrays{0x5e};
   HandleTable<TextureHandle, const TextureObject> textures{0x5f};
   HandleTable<CUuserObject, UserObject> user_objects{0x60};
+  HandleTable<CUmipmappedArray, const SimMipmap> mipmaps{0x61};
 };
 
 }  // namespace baton::sim

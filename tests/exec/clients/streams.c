@@ -96,9 +96,36 @@ static void addresses(void) {
   CHECK(cuGetProcAddress("cuLaunchKernelEx", &function, 11000, 0, &status));
   EXPECT(status == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   /* One that is not simulated is there, and says so. */
-  const PFN_cuMipmappedArrayDestroy_v5000 missing =
-      (PFN_cuMipmappedArrayDestroy_v5000)found("cuMipmappedArrayDestroy", 13000, 0);
+  const PFN_cuMemRelease_v10020 missing =
+      (PFN_cuMemRelease_v10020)found("cuMemRelease", 13000, 0);
   EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, missing(0));
+}
+
+static void on_message(void* data, CUlogLevel level, char* message, size_t length) {
+  (void)level, (void)message, (void)length;
+  *(int*)data = 1;
+}
+
+/* The log of the driver is there, and empty. */
+static void logs(void) {
+  int is_told = 0;
+  CUlogsCallbackHandle callback = NULL;
+  CHECK(cuLogsRegisterCallback(on_message, &is_told, &callback));
+  CHECK(cuLogsRegisterCallback(on_message, &is_told, NULL));
+  EXPECT(callback != NULL);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLogsRegisterCallback(NULL, NULL, &callback));
+  CUlogIterator end = 7;
+  CHECK(cuLogsCurrent(&end, 0));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLogsCurrent(&end, 1));
+  char text[8] = "before";
+  size_t bytes = sizeof text;
+  CHECK(cuLogsDumpToMemory(&end, text, &bytes, 0));
+  EXPECT(bytes == 0 && text[0] == 0);
+  CHECK(cuLogsDumpToFile(NULL, "/dev/null", 0));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLogsDumpToFile(NULL, "/none/there", 0));
+  CHECK(cuLogsUnregisterCallback(callback));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLogsUnregisterCallback(callback));
+  EXPECT(!is_told);
 }
 
 int main(void) {
@@ -107,5 +134,6 @@ int main(void) {
   streams();
   graphs(twice);
   addresses();
+  logs();
   return 0;
 }

@@ -121,10 +121,40 @@ static void rows(void) {
   CHECK(cuMemFree(memory));
 }
 
+/* The levels belong to the mipmap. */
+static void levels_of_a_mipmap(void) {
+  CUDA_ARRAY3D_DESCRIPTOR description = {9, 4, 2, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
+  CUmipmappedArray mipmap = NULL;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMipmappedArrayCreate(&mipmap, NULL, 1));
+  CHECK(cuMipmappedArrayCreate(&mipmap, &description, 4));
+  const size_t extents[4][3] = {{9, 4, 2}, {4, 2, 1}, {2, 1, 1}, {1, 1, 1}};
+  CUarray level = NULL;
+  for (unsigned k = 0; k < 4; ++k) {
+    CHECK(cuMipmappedArrayGetLevel(&level, mipmap, k));
+    CUDA_ARRAY3D_DESCRIPTOR found;
+    CHECK(cuArray3DGetDescriptor(&found, level));
+    EXPECT(found.Width == extents[k][0] && found.Height == extents[k][1] && found.Depth == extents[k][2]);
+  }
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMipmappedArrayGetLevel(&level, mipmap, 4));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(level));
+  CHECK(cuMipmappedArrayDestroy(mipmap));
+  CUDA_ARRAY3D_DESCRIPTOR gone;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuArray3DGetDescriptor(&gone, level));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy(mipmap));
+  /* Layers are not halved. */
+  CUDA_ARRAY3D_DESCRIPTOR layers = {8, 8, 5, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED};
+  CHECK(cuMipmappedArrayCreate(&mipmap, &layers, 2));
+  CHECK(cuMipmappedArrayGetLevel(&level, mipmap, 1));
+  CHECK(cuArray3DGetDescriptor(&gone, level));
+  EXPECT(gone.Width == 4 && gone.Height == 4 && gone.Depth == 5);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuMipmappedArrayGetLevel(&level, (CUmipmappedArray)level, 0));
+  CHECK(cuMipmappedArrayDestroy(mipmap));
+}
+
 static void what_is_refused(void) {
   CUarray array;
-  CUDA_ARRAY3D_DESCRIPTOR cube = {8, 8, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP};
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &cube));
+  CUDA_ARRAY3D_DESCRIPTOR sparse = {8, 8, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE};
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuArray3DCreate(&array, &sparse));
   CUDA_ARRAY3D_DESCRIPTOR layers = {8, 8, 4096, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED};
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuArray3DCreate(&array, &layers));
   CUDA_ARRAY_DESCRIPTOR wide = {1 << 20, 0, CU_AD_FORMAT_FLOAT, 1};
@@ -147,7 +177,8 @@ static void what_is_refused(void) {
   EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &texture, &view));
   CHECK(cuTexObjectCreate(&object, &resource, &texture, NULL));
   resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &texture, NULL));
+  resource.res.mipmap.hMipmappedArray = NULL;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&object, &resource, &texture, NULL));
   CUsurfObject surface;
   resource.resType = CU_RESOURCE_TYPE_LINEAR;
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuSurfObjectCreate(&surface, &resource));
@@ -160,6 +191,7 @@ int main(void) {
   begin();
   three_dimensions();
   rows();
+  levels_of_a_mipmap();
   what_is_refused();
   return 0;
 }

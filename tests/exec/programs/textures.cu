@@ -298,7 +298,7 @@ void what_is_refused() {
   EXPECT(cudaMallocArray(&array, &three, 4) == cudaErrorInvalidValue);
   EXPECT(cudaMallocArray(&array, &odd, 4) == cudaErrorInvalidChannelDescriptor);
   EXPECT(cudaMallocArray(&array, &ints, 0) == cudaErrorInvalidValue);
-  EXPECT(cudaMalloc3DArray(&array, &ints, make_cudaExtent(4, 4, 6), cudaArrayCubemap) == cudaErrorNotSupported);
+  EXPECT(cudaMalloc3DArray(&array, &ints, make_cudaExtent(4, 4, 6), cudaArraySparse) == cudaErrorNotSupported);
   CHECK(cudaMallocArray(&array, &ints, 4, 4));
   int words[64] = {};
   EXPECT(cudaMemcpy2DToArray(array, 4, 0, words, 16, 16, 1, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);

@@ -49,6 +49,7 @@ constexpr std::string_view kHelp =
     "where                 the place of the thread, its instruction and its calls\n"
     "list                  lines of the source around the thread's place\n"
     "registers [NAME...]   registers of the thread by their PTX names\n"
+    "set NAME VALUE        change a register of the thread; a number with a point is a float\n"
     "break FILE:LINE       stop where a warp comes to a line of the source\n"
     "break LINE            the same for a line of the PTX\n"
     "delete                forget all lines\n"
@@ -349,6 +350,13 @@ std::string Debugger::monitor(const Stopped& stopped, const std::string& command
       if (is_named) text += fmt::format("{} = {:#x} ({})\n", one.name, one.value, one.value);
     }
     return text.empty() ? "no such register here\n" : text;
+  }
+  if (verb == "set" && words.size() >= 3) {
+    // "set %r1 5" or "set %r1 = 5".
+    const bool is_set = words.size() <= 4 && (words.size() == 3 || words[2] == "=") &&
+                        stopped.set_register(thread_, words[1], words.back());
+    return is_set ? "done\n"
+                  : "set takes a register of this function and a number that fits in it\n";
   }
   if (verb == "break" && words.size() == 2) return add_line(words[1]);
   if (verb == "delete") {

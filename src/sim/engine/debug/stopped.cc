@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -31,6 +32,30 @@ std::string lines_around(std::istream& text, std::size_t wanted) {
     found += fmt::format("{} {:5}  {}\n", number == wanted ? ">" : " ", number, line);
   }
   return has_it ? found : "";
+}
+
+// A number of C or of PTX as a register of `width` bytes a lane has it; nothing where it does not
+// fit. One with a point is a float.
+std::optional<std::uint64_t> register_bits(std::string_view text, std::uint8_t width) {
+  if (text.empty() || (width != 1 && width != 4 && width != 8)) return std::nullopt;
+  const std::string word(text);
+  char* end = nullptr;
+  if (text.find('.') != text.npos) {
+    const double value = std::strtod(word.c_str(), &end);
+    if (*end != '\0' || width == 1) return std::nullopt;
+    if (width == 4) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    return std::bit_cast<std::uint64_t>(value);
+  }
+  errno = 0;
+  const bool is_negative = text.front() == '-';
+  const std::uint64_t bits = is_negative
+                                 ? static_cast<std::uint64_t>(std::strtoll(word.c_str(), &end, 0))
+                                 : std::strtoull(word.c_str(), &end, 0);
+  if (*end != '\0' || errno != 0) return std::nullopt;
+  if (width == 8) return bits;
+  if (width == 1) return bits <= 1 ? std::optional(bits) : std::nullopt;
+  const bool fits = is_negative ? static_cast<std::int64_t>(bits) >= INT32_MIN : bits <= UINT32_MAX;
+  return fits ? std::optional(bits & UINT32_MAX) : std::nullopt;
 }
 
 }  // namespace
@@ -148,6 +173,30 @@ std::vector<Stopped::Register> Stopped::registers_of(std::uint32_t thread) const
     registers.push_back(std::move(one));
   }
   return registers;
+}
+
+bool Stopped::set_register(std::uint32_t thread, std::string_view name,
+                           std::string_view value) const {
+  const auto place = find(thread);
+  if (!place) return false;
+  const auto& registers = place->frame->function->registers;
+  const auto named = std::find_if(registers.begin(), registers.end(), [&](const auto& one) {
+    return one.name == name || std::string_view(one.name).substr(1) == name;
+  });
+  if (named == registers.end()) return false;
+  const auto bits = register_bits(value, named->width);
+  if (!bits) return false;
+  std::byte* const slot = place->frame->base + named->offset;
+  const auto lane = static_cast<std::size_t>(place->lane);
+  if (named->width == 1) {
+    std::uint32_t mask = 0;
+    std::memcpy(&mask, slot, sizeof(mask));
+    mask = (mask & ~(1u << lane)) | static_cast<std::uint32_t>(*bits) << lane;
+    std::memcpy(slot, &mask, sizeof(mask));
+  } else {
+    std::memcpy(slot + lane * named->width, &*bits, named->width);
+  }
+  return true;
 }
 
 std::byte* Stopped::own_byte(const Place& place, std::uint64_t address) const {

@@ -42,6 +42,8 @@ class Stopped {
   };
   // Of the innermost function.
   std::vector<Register> registers_of(std::uint32_t thread) const;
+  // Changes one of these. False where there is none of that name, or the value does not fit in it.
+  bool set_register(std::uint32_t thread, std::string_view name, std::string_view value) const;
   // Of a generic address as the thread has it; fewer bytes where memory ends.
   std::string memory(std::uint32_t thread, std::uint64_t address, std::uint64_t bytes) const;
   // Changes memory there. False, and nothing is changed, where some of it is not there or is a

@@ -185,7 +185,11 @@ void Lowering::lower_one(std::uint32_t flat) {
     Proto& join = builder_.emit(op_join, flat);
     raw(join, 4, flat);
   }
-  if (shared_.mode == DecodeMode::kDebugged) builder_.emit(op_debug, flat);
+  if (shared_.mode == DecodeMode::kDebugged) {
+    builder_.emit(op_debug, flat);
+    // The debugger may change registers there, among them addresses.
+    groups_.clear();
+  }
   const std::size_t first = builder_.protos().size();
   std::string reason;
   try {

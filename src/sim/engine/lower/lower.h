@@ -247,6 +247,7 @@ class Lowering {
   // lower_texture.cc
   void texture();
   void surface();
+  void surface_reduction();
   void texture_query();
   SlotId texture_handle(const ptx::InstructionOperand& place, std::size_t parts);
   std::vector<SlotId> texture_coordinates(const ptx::InstructionOperand& written,

@@ -209,6 +209,8 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::InstructionOperand& o,
 }
 
 bool Lowering::alias(const ptx::InstructionOperand& written, SlotId slot) {
+  // A debugger changes a register, and not what it was copied from.
+  if (shared_.mode == DecodeMode::kDebugged) return false;
   if (written.kind != Kind::kIdentifier || written.text == "_" || !insn_->guard.empty()) {
     return false;
   }

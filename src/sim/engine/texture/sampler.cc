@@ -116,6 +116,55 @@ TexelPair filtered_texels(double coordinate, std::uint32_t extent, AddressMode m
           static_cast<unsigned>(fixed & 255)};
 }
 
+CubePoint cube_point(float x, float y, float z) {
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  unsigned face = 0;
+  double m = ax, s = 0, t = -double{y};
+  if (az >= ax && az >= ay) {
+    face = z < 0 ? 5 : 4;
+    m = az;
+    s = z < 0 ? -double{x} : double{x};
+  } else if (ay >= ax) {
+    face = y < 0 ? 3 : 2;
+    m = ay;
+    s = x;
+    t = y < 0 ? -double{z} : double{z};
+  } else {
+    face = x < 0 ? 1 : 0;
+    s = x < 0 ? double{z} : -double{z};
+  }
+  if (m == 0 || std::isnan(m)) return {face, 0.5, 0.5};
+  return {face, (s / m + 1) / 2, (t / m + 1) / 2};
+}
+
+LevelPair levels_at(const TextureView& view, double level) {
+  const auto last = static_cast<double>(view.smaller.size());
+  if (std::isnan(level)) level = 0;
+  level = std::min(std::max<double>(level, view.least_level), double{view.most_level});
+  level = std::clamp(level, 0.0, last);
+  if (!view.blends_levels) {
+    const auto nearest = static_cast<std::size_t>(std::min(std::floor(level + 0.5), last));
+    return {nearest, nearest, 0};
+  }
+  const auto fixed = static_cast<std::size_t>(std::llrint(level * 256));
+  return {fixed >> 8, std::min((fixed >> 8) + 1, view.smaller.size()),
+          static_cast<unsigned>(fixed & 255)};
+}
+
+double level_of_gradients(const TextureView& view, const std::array<float, 3>& dx,
+                          const std::array<float, 3>& dy) {
+  const auto length = [&](const std::array<float, 3>& change) {
+    double squares = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(view.dimensions); ++d) {
+      const double texels =
+          double{change[d]} * (view.has_normalized_coordinates ? view.extents[d] : 1);
+      squares += texels * texels;
+    }
+    return std::sqrt(squares);
+  };
+  return std::log2(std::max(length(dx), length(dy)));
+}
+
 Texel decode(const TextureView& view, const std::byte* memory) {
   Texel texel = {0, 0, 0, one_of(view)};
   for (unsigned channel = 0; channel < view.channels; ++channel) {

@@ -26,6 +26,27 @@ std::int64_t nearest_texel(double coordinate, std::uint32_t extent, AddressMode 
 // Of an integer coordinate, which counts texels.
 std::int64_t texel_at(std::int64_t index, std::uint32_t extent, AddressMode mode);
 
+// The face of a cube that a direction meets, and where, from 0 to 1 (the appendix's table). Of equal
+// coordinates z counts before y and y before x; the guide does not say.
+struct CubePoint {
+  unsigned face = 0;
+  double s = 0;
+  double t = 0;
+};
+CubePoint cube_point(float x, float y, float z);
+
+// The levels of a mipmap that a fetch of `level` takes: `first`, and the one behind it with the
+// weight `second_weight` / 256.
+struct LevelPair {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  unsigned second_weight = 0;
+};
+LevelPair levels_at(const TextureView& view, double level);
+// The level for changes of the coordinates by `dx` and `dy` from one pixel to the next.
+double level_of_gradients(const TextureView& view, const std::array<float, 3>& dx,
+                          const std::array<float, 3>& dy);
+
 // A texel as registers hold it: floats, or integers of 32 bits. Channels that are not there are 0,
 // the last one 1.
 using Texel = std::array<std::uint32_t, 4>;

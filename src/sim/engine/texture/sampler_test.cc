@@ -38,6 +38,45 @@ TEST(Sampler, CoordinatesOutsideAreAddressed) {
   EXPECT_EQ(nearest_texel(-2, 8, Mode::kMirror, false), 0);
 }
 
+// The guide's table of cubes, at (s + 1) / 2 = 3/4 and (t + 1) / 2 = 5/8 of each face.
+TEST(Sampler, ADirectionMeetsAFaceOfACube) {
+  const float directions[6][3] = {{2, -0.5f, -1}, {-2, -0.5f, 1}, {1, 2, 0.5f},
+                                  {1, -2, -0.5f}, {1, -0.5f, 2},  {-1, -0.5f, -2}};
+  for (unsigned face = 0; face < 6; ++face) {
+    const CubePoint point =
+        cube_point(directions[face][0], directions[face][1], directions[face][2]);
+    EXPECT_EQ(point.face, face);
+    EXPECT_EQ(point.s, 0.75);
+    EXPECT_EQ(point.t, 0.625);
+  }
+  // No direction at all.
+  for (const float none : {0.0f, std::nanf("")}) {
+    const CubePoint point = cube_point(none, none, none);
+    EXPECT_TRUE(point.face < 6 && point.s == 0.5 && point.t == 0.5);
+  }
+}
+
+TEST(Sampler, LevelsLieInTheRange) {
+  TextureView view;
+  view.smaller.resize(3);
+  view.most_level = 100;
+  view.blends_levels = true;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(levels_at(view, -kInfinity).first, 0u);
+  EXPECT_EQ(levels_at(view, kInfinity).first, 3u);
+  EXPECT_EQ(levels_at(view, kInfinity).second, 3u);
+  EXPECT_EQ(levels_at(view, std::nan("")).first, 0u);
+  const LevelPair between = levels_at(view, 1.75);
+  EXPECT_EQ(between.first, 1u);
+  EXPECT_EQ(between.second, 2u);
+  EXPECT_EQ(between.second_weight, 192u);
+  view.blends_levels = false;
+  EXPECT_EQ(levels_at(view, 1.75).first, 2u);
+  EXPECT_EQ(levels_at(view, 1.75).second_weight, 0u);
+  // Without a change from pixel to pixel.
+  EXPECT_EQ(levels_at(view, level_of_gradients(view, {}, {})).first, 0u);
+}
+
 TEST(Sampler, StrangeCoordinatesTakeSomeTexel) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double x : {kInfinity, -kInfinity, std::nan(""), 1e300, -1e300}) {

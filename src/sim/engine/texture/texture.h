@@ -5,6 +5,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace baton::sim {
 
@@ -29,18 +30,26 @@ constexpr unsigned bytes_of(TexelType type) {
 // Which texel a coordinate outside of the texture stands for.
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
 
+// Where texels lie.
+struct TexelGrid {
+  std::uint64_t address = 0;  // of the first texel
+  // In texels; the last one may count layers, or the faces of cubes.
+  std::array<std::uint32_t, 3> extents = {1, 1, 1};
+  std::uint64_t pitch = 0;  // bytes from one row to the next
+  std::uint64_t slice = 0;  // bytes from one slice of rows to the next
+};
+
 // What a texture or surface object says of its memory, and how it is read.
-struct TextureView {
+struct TextureView : TexelGrid {
   bool is_surface = false;
   // Memory with one row, whose texels are read by their index alone; 0 is read behind its end.
   bool is_linear = false;
-  std::uint64_t address = 0;  // of the first texel
-  int dimensions = 1;         // 1 to 3
-  // Several textures of one or two dimensions, which lie a slice apart.
+  int dimensions = 1;  // 1 to 3; of a face for cubes
+  // Several textures of one or two dimensions, or several cubes, which lie a slice apart.
   bool is_layered = false;
-  std::array<std::uint32_t, 3> extents = {1, 1, 1};  // in texels; the last one may count layers
-  std::uint64_t pitch = 0;                           // bytes from one row to the next
-  std::uint64_t slice = 0;                           // bytes from one slice of rows to the next
+  bool is_cube = false;
+  // Further levels of a mipmap, each half as large as the one before.
+  std::vector<TexelGrid> smaller;
   TexelType type = TexelType::kU8;
   unsigned channels = 1;  // 1, 2 or 4
 
@@ -52,6 +61,11 @@ struct TextureView {
   bool reads_normalized = false;  // integers of 8 and 16 bits are read as floats up to 1
   bool is_srgb = false;           // the first three channels of 8 bits are sRGB's
   std::array<float, 4> border = {};
+  // Of mipmaps: the level of a fetch is moved by the bias, and then lies in the range.
+  bool blends_levels = false;
+  float level_bias = 0;
+  float least_level = 0;
+  float most_level = 0;
 
   unsigned texel_bytes() const { return bytes_of(type) * channels; }
   bool gives_floats() const {

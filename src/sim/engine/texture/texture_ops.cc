@@ -6,15 +6,22 @@
 #include <bit>
 #include <optional>
 
+#include "sim/engine/isa/reduce.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/run/warp.h"
-#include "sim/engine/texture/sampler.h"
+#include "sim/engine/texture/fetch.h"
 
 namespace baton::sim {
 namespace {
 
 const char* name_of(bool is_surface) {
   return is_surface ? "surface" : "texture";
+}
+
+// "2 dimensions with layers", "a cube".
+std::string shape_of(unsigned dimensions, bool has_layer, bool is_cube) {
+  return (is_cube ? std::string("a cube") : fmt::format("{} dimensions", dimensions)) +
+         (has_layer ? " with layers" : "");
 }
 
 // The objects that the lanes name, mostly one.
@@ -39,15 +46,17 @@ class Views {
     }
     return view_.get();
   }
-  const TextureView* of(int lane, unsigned dimensions, bool has_layer) {
+  const TextureView* of(int lane, unsigned dimensions, bool has_layer, bool is_cube) {
     const TextureView* const view = of(lane);
     if (view == nullptr) return nullptr;
-    if (static_cast<unsigned>(view->dimensions) == dimensions && view->is_layered == has_layer) {
+    if (static_cast<unsigned>(view->dimensions) == dimensions && view->is_layered == has_layer &&
+        view->is_cube == is_cube) {
       return view;
     }
-    wrong(lane, fmt::format("takes a {} of {} dimensions{} for one of {}{}", name_of(is_surface_),
-                            view->dimensions, view->is_layered ? " with layers" : "", dimensions,
-                            has_layer ? " with layers" : ""));
+    wrong(lane, fmt::format("takes a {} of {} for one of {}", name_of(is_surface_),
+                            shape_of(static_cast<unsigned>(view->dimensions), view->is_layered,
+                                     view->is_cube),
+                            shape_of(dimensions, has_layer, is_cube)));
     return nullptr;
   }
 
@@ -61,109 +70,6 @@ class Views {
   const bool is_surface_;
   std::uint64_t handle_ = 0;
   std::shared_ptr<const TextureView> view_;
-};
-
-// One fetch of one lane. Each read of a texel is checked like any other.
-class Fetch {
- public:
-  Fetch(Exec* x, const Insn* i, int lane, const TextureView& view, const TextureAccess& access)
-      : x_(x), i_(i), lane_(lane), view_(view) {
-    if (!access.has_layer) return;
-    const std::uint32_t layer = slot_at<std::uint32_t>(x, i->u.list[1 + access.dimensions])[lane];
-    layer_ = std::min(layer, view.extents[2] - 1);
-  }
-
-  // Nothing after a fault.
-  std::optional<Texel> run(const TextureAccess& access) {
-    const unsigned dimensions = access.dimensions;
-    if (access.by_index || view_.is_linear) return at_index(dimensions, access.by_index);
-    if (!access.gathers && !(view_.is_filtered && view_.gives_floats())) {
-      std::array<std::int64_t, 3> texel = {0, 0, layer_};
-      for (unsigned d = 0; d < dimensions; ++d) {
-        texel[d] = nearest_texel(coordinate(d), view_.extents[d], view_.modes[d],
-                                 view_.has_normalized_coordinates);
-      }
-      return texel_of(texel);
-    }
-    std::array<TexelPair, 3> footprints = {};
-    for (unsigned d = 0; d < dimensions; ++d) {
-      footprints[d] = filtered_texels(coordinate(d), view_.extents[d], view_.modes[d],
-                                      view_.has_normalized_coordinates);
-    }
-    return access.gathers ? gather(footprints, access.component) : filter(footprints, dimensions);
-  }
-
- private:
-  double coordinate(unsigned d) const { return slot_at<float>(x_, i_->u.list[1 + d])[lane_]; }
-
-  std::optional<Texel> at_index(unsigned dimensions, bool by_index) {
-    std::array<std::int64_t, 3> texel = {0, 0, layer_};
-    for (unsigned d = 0; d < dimensions; ++d) {
-      const std::int64_t index =
-          by_index ? std::int64_t{slot_at<std::int32_t>(x_, i_->u.list[1 + d])[lane_]}
-                   : nearest_texel(coordinate(d), view_.extents[d], AddressMode::kBorder, false);
-      const bool is_inside = index >= 0 && index < static_cast<std::int64_t>(view_.extents[d]);
-      if (view_.is_linear && !is_inside) return Texel{};
-      texel[d] = texel_at(index, view_.extents[d], view_.modes[d]);
-    }
-    return texel_of(texel);
-  }
-
-  // -1 among the indexes stands for the border.
-  std::optional<Texel> texel_of(const std::array<std::int64_t, 3>& texel) {
-    if (std::min({texel[0], texel[1], texel[2]}) < 0) return border_of(view_);
-    std::byte memory[16];
-    const auto at = [&](std::size_t d) { return static_cast<std::uint64_t>(texel[d]); };
-    const std::uint64_t address =
-        view_.address + at(2) * view_.slice + at(1) * view_.pitch + at(0) * view_.texel_bytes();
-    if (!load_lane(x_, i_, lane_, Space::kGlobal, address, memory, view_.texel_bytes(),
-                   LoadKind::kNonCoherent)) {
-      return std::nullopt;
-    }
-    return decode(view_, memory);
-  }
-
-  std::optional<Texel> filter(const std::array<TexelPair, 3>& footprints, unsigned dimensions) {
-    FilteredSum sum;
-    for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
-      std::array<std::int64_t, 3> texel = {0, 0, layer_};
-      double weight = 1;
-      for (unsigned d = 0; d < dimensions; ++d) {
-        const bool is_second = (corner >> d & 1) != 0;
-        const double second = footprints[d].second_weight / 256.0;
-        texel[d] = is_second ? footprints[d].second : footprints[d].first;
-        weight *= is_second ? second : 1 - second;
-      }
-      if (weight == 0) continue;
-      const std::optional<Texel> value = texel_of(texel);
-      if (!value) return std::nullopt;
-      sum.add(*value, weight);
-    }
-    return sum.value();
-  }
-
-  // The four texels of a filtered fetch, against the clock from the lower left.
-  std::optional<Texel> gather(const std::array<TexelPair, 3>& footprints, unsigned component) {
-    const TexelPair& x = footprints[0];
-    const TexelPair& y = footprints[1];
-    const std::array<std::array<std::int64_t, 3>, 4> corners = {{{x.first, y.second, layer_},
-                                                                 {x.second, y.second, layer_},
-                                                                 {x.second, y.first, layer_},
-                                                                 {x.first, y.first, layer_}}};
-    Texel gathered;
-    for (std::size_t k = 0; k < corners.size(); ++k) {
-      const std::optional<Texel> texel = texel_of(corners[k]);
-      if (!texel) return std::nullopt;
-      gathered[k] = (*texel)[component];
-    }
-    return gathered;
-  }
-
-  Exec* x_;
-  const Insn* i_;
-  const int lane_;
-  const TextureView& view_;
-  std::int64_t layer_ = 0;
 };
 
 // What the dimensions of a surface are counted in; the last one may be that of layers.
@@ -210,7 +116,7 @@ const Insn* each_surface_lane(Exec* x, const Insn* i, Body body) {
   Views views(x, i, true);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view = views.of(lane, access.dimensions, access.has_layer);
+    const TextureView* view = views.of(lane, access.dimensions, access.has_layer, false);
     if (view == nullptr) return nullptr;
     const auto place = place_in(x, i, lane, *view, access);
     if (!place && access.mode != SurfaceMode::kZero) return nullptr;
@@ -223,15 +129,27 @@ std::byte* element_at(Exec* x, const Insn* i, int lane, const SurfaceAccess& acc
   return x->frame + i->r[k] + static_cast<std::size_t>(lane) * access.slot;
 }
 
+std::uint32_t answer_of(const TextureView& view, TextureQuery asked) {
+  switch (asked) {
+    case TextureQuery::kLayers:
+      return view.is_layered ? view.extents[2] / (view.is_cube ? 6 : 1) : 0;
+    case TextureQuery::kLevels:
+      return static_cast<std::uint32_t>(view.smaller.size()) + 1;
+    default:
+      break;
+  }
+  const auto d = static_cast<std::size_t>(asked);
+  return d < static_cast<std::size_t>(view.dimensions) ? view.extents[d] : 0;
+}
+
 const Insn* query(Exec* x, const Insn* i, bool is_surface) {
   Views views(x, i, is_surface);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const TextureView* view = views.of(lane);
     if (view == nullptr) return nullptr;
-    const auto d = static_cast<std::size_t>(i->imm);
-    const bool has_it = d < static_cast<std::size_t>(view->dimensions);
-    slot_at<std::uint32_t>(x, i->r[0])[lane] = has_it ? view->extents[d] : 0;
+    slot_at<std::uint32_t>(x, i->r[0])[lane] =
+        answer_of(*view, static_cast<TextureQuery>(i->imm));
   }
   return i + 1;
 }
@@ -243,9 +161,10 @@ const Insn* op_texture(Exec* x, const Insn* i) {
   Views views(x, i, false);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view = views.of(lane, access.dimensions, access.has_layer);
+    const TextureView* view =
+        views.of(lane, access.dimensions, access.has_layer, access.is_cube);
     if (view == nullptr) return nullptr;
-    const std::optional<Texel> texel = Fetch(x, i, lane, *view, access).run(access);
+    const std::optional<Texel> texel = fetch(x, i, lane, *view, access);
     if (!texel) return nullptr;
     for (std::size_t k = 0; k < 4; ++k) slot_at<std::uint32_t>(x, i->r[k])[lane] = (*texel)[k];
   }
@@ -279,6 +198,18 @@ const Insn* op_surface_store(Exec* x, const Insn* i) {
         }
         return store_lane(x, i, lane, Space::kGlobal, *place, memory,
                           access.bytes * access.elements, false);
+      });
+}
+
+const Insn* op_surface_reduce(Exec* x, const Insn* i) {
+  const Reduce reduce = find_reduction(static_cast<AtomOp>(i->mode), static_cast<Type>(i->imm));
+  return each_surface_lane(
+      x, i, [&](int lane, const SurfaceAccess& access, const std::optional<std::uint64_t>& place) {
+        if (!place) return true;
+        std::byte* const to = atomic_lane(x, i, lane, Space::kGlobal, *place, access.bytes);
+        if (to == nullptr) return false;
+        reduce(to, element_at(x, i, lane, access, 0), access.bytes);
+        return true;
       });
 }
 

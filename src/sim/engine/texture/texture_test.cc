@@ -1,109 +1,15 @@
 // Textures and surfaces in kernels.
 
-#include "sim/engine/texture/texture.h"
+#include "sim/engine/texture/texture_test.h"
 
 #include <fmt/core.h>
-#include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
-
-#include "sim/engine/memory/memory_impl.h"
-#include "sim/engine/run/test_device.h"
 
 namespace baton::sim {
 namespace {
 
 using driver::FindingKind;
-
-constexpr std::uint32_t kWidth = 8, kHeight = 4, kDepth = 3;
-
-class Textures : public testing::Test {
- protected:
-  Textures() : config_(TestDevice::config(1)) {
-    config_.textures = table;
-    engine = std::make_unique<Engine>(config_, device.memory);
-  }
-
-  // Texel (x, y, z) has the value x + 10 y + 100 z.
-  TextureView floats(int dimensions) {
-    TextureView view;
-    view.dimensions = dimensions;
-    view.extents = {kWidth, dimensions > 1 ? kHeight : 1, dimensions > 2 ? kDepth : 1};
-    view.type = TexelType::kF32;
-    view.pitch = 64;
-    view.slice = 64 * kHeight;
-    std::vector<float> texels(16 * kHeight * kDepth);
-    for (std::uint32_t k = 0; k < texels.size(); ++k) {
-      texels[k] = static_cast<float>(k % 16 + 10 * (k / 16 % kHeight) + 100 * (k / 16 / kHeight));
-    }
-    view.address = device.upload(texels);
-    return view;
-  }
-
-  // Runs `body` for 32 threads. %r1 is the thread, %d1 its four words of the result, %d2 the
-  // handle, %f1 the thread / 2 as a float.
-  std::vector<std::uint32_t> run(const std::string& body, std::uint64_t handle,
-                                 CUresult wanted = CUDA_SUCCESS) {
-    const auto module = device.load(R"(.version 8.3
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 out, .param .u64 object) {
-  .reg .pred %p<4>;
-  .reg .b16 %h<8>;
-  .reg .b32 %r<20>;
-  .reg .f32 %f<20>;
-  .reg .b64 %d<20>;
-  mov.u32 %r1, %tid.x;
-  ld.param.u64 %d1, [out];
-  mad.wide.u32 %d1, %r1, 16, %d1;
-  ld.param.u64 %d2, [object];
-  cvt.rn.f32.u32 %f1, %r1;
-  mul.f32 %f1, %f1, 0f3F000000;
-)" + body + "\n  ret;\n}\n");
-    const std::uint64_t out = device.upload(std::vector<std::uint32_t>(128));
-    GridLaunch launch;
-    launch.module = module;
-    launch.kernel = module->kernel("k");
-    launch.block = {32};
-    launch.finds_own_races = finds_races_;
-    launch.params.resize(16);
-    std::memcpy(launch.params.data(), &out, 8);
-    std::memcpy(launch.params.data() + 8, &handle, 8);
-    const auto grid = engine->begin(std::move(launch));
-    Grid* grids[] = {grid.get()};
-    while (grid->state() == Grid::State::kRunning) engine->advance(grids, 1'000'000);
-    EXPECT_EQ(grid->fault(), wanted);
-    return device.download<std::uint32_t>(out, 128);
-  }
-  std::vector<std::uint32_t> fetch(const std::string& instruction, const TextureView& view) {
-    return run(instruction + R"(
-  st.global.v4.f32 [%d1], {%f2, %f3, %f4, %f5};)",
-               add(view));
-  }
-  void expect_finding(FindingKind kind, const std::string& message) {
-    const auto found = engine->take_findings();
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].kind, kind);
-    EXPECT_NE(found[0].message.find(message), std::string::npos) << found[0].message;
-  }
-  std::uint64_t add(const TextureView& view) {
-    table->add(next_, view);
-    return next_++;
-  }
-  static float at(const std::vector<std::uint32_t>& words, std::size_t thread) {
-    return std::bit_cast<float>(words[4 * thread]);
-  }
-
-  TestDevice device;
-  std::shared_ptr<TextureTable> table = std::make_shared<TextureTable>();
-  EngineConfig config_;
-  std::unique_ptr<Engine> engine;
-  bool finds_races_ = false;
-
- private:
-  std::uint64_t next_ = 1;
-};
 
 TEST_F(Textures, TakesTheNearestTexel) {
   const auto words = fetch("tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1}];", floats(1));
@@ -279,6 +185,43 @@ TEST_F(Textures, LayersAreChosenByNumber) {
                  "takes a texture of 2 dimensions with layers for one of 2");
 }
 
+TEST_F(Textures, SurfacesAreReduced) {
+  TextureView view = floats(2);
+  view.is_surface = true;
+  view.type = TexelType::kU32;
+  view.address = device.upload(std::vector<std::uint32_t>(64));
+  const std::uint64_t handle = add(view);
+  const auto words = run(R"(
+  and.b32 %r2, %r1, 4;   // two words, of 16 threads each
+  mov.u32 %r3, 1;
+  neg.s32 %r4, %r1;
+  mov.u32 %r6, 2;
+  cvt.s64.s32 %d3, %r4;
+  sured.b.add.2d.u32.trap [%d2, {%r2, %r3}], %r1;
+  sured.b.min.2d.s32.clamp [%d2, {%r2, %r6}], %r4;
+  sured.b.max.2d.u32.zero [%d2, {%r4, %r4}], 7;  // those of thread 0 are inside
+  shl.b32 %r5, 1, %r1;
+  mov.u32 %r7, 3;
+  sured.b.or.2d.b32.trap [%d2, {%r2, %r7}], {%r5};
+  mov.u32 %r8, 16;
+  sured.b.min.2d.s64.trap [%d2, {%r8, %r3}], %d3;
+  bar.sync 0;
+  suld.b.2d.b32.trap %r10, [%d2, {%r2, %r3}];
+  suld.b.2d.b32.trap %r11, [%d2, {%r2, %r6}];
+  suld.b.2d.b32.trap %r12, [%d2, {%r2, %r7}];
+  suld.b.2d.b32.trap %r13, [%d2, {%r8, %r3}];
+  st.global.v4.u32 [%d1], {%r10, %r11, %r12, %r13};)",
+                         handle);
+  // Threads 0 to 3, 8 to 11 and so on have word 0.
+  EXPECT_EQ(words[0], 216u);
+  EXPECT_EQ(static_cast<std::int32_t>(words[1]), -27);
+  EXPECT_EQ(words[2], 0x0f0f0f0fu);
+  EXPECT_EQ(static_cast<std::int32_t>(words[3]), -31);
+  EXPECT_EQ(static_cast<std::int32_t>(words[17]), -31);
+  EXPECT_TRUE(engine->take_findings().empty());
+  run("sured.b.add.2d.u32.trap [%d2, {%r1, %r1}], %r1;", handle, CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
 TEST_F(Textures, SurfacesCountBytes) {
   TextureView view = floats(2);
   view.is_surface = true;
@@ -411,12 +354,15 @@ DONE:)",
 
 TEST_F(Textures, WhatIsNotThereIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"tex.cube.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1, %f1, %f1, %f1}];", "geometry .cube"},
+      {"tex.2dms.v4.f32.s32 {%f2, %f3, %f4, %f5}, [%d2, {%r1, %r1, %r1, %r1}];",
+       "geometry .2dms"},
+      {"suld.b.cube.b32.trap %r2, [%d2, {%r1, %r1, %r1, %r1}];", "layers"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, %d2, {%f1, %f1}];", "a sampler apart"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [name, {%f1, %f1}];", "references"},
       {"sust.p.2d.v4.b32.trap [%d2, {%r1, %r1}], {%r1, %r1, %r1, %r1};", "formatted"},
-      {"sured.b.add.2d.u32.trap [%d2, {%r1, %r1}], %r1;", "does not execute sured"},
-      {"txq.num_mipmap_levels.b32 %r2, [%d2];", "neither .width"},
+      {"sured.p.add.2d.b32.trap [%d2, {%r1, %r1}], %r1;", "formatted"},
+      {"sured.b.min.2d.b32.trap [%d2, {%r1, %r1}], %r1;", "combination"},
+      {"suq.num_mipmap_levels.b32 %r2, [%d2];", "none of .width"},
   };
   for (const auto& [instruction, message] : cases) {
     run(instruction, add(floats(2)), CUDA_ERROR_NOT_SUPPORTED);
