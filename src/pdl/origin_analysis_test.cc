@@ -47,8 +47,8 @@ TEST(OriginAnalysis, ConstantsTurnBitsOfEachWidth) {
   constexpr AddressSource::Ways kIndex = AddressSource::kWhole, kMixed = AddressSource::kMixed;
   const std::string votes = "vote.sync.ballot.b32 %r3, %p1, -1; cvt.u64.u32 %d2, %r3;";
   EXPECT_EQ(ways(votes), kIndex);
-  EXPECT_EQ(ways("xor.pred %p1, %p1, 1; " + votes), kMixed);
-  EXPECT_EQ(ways("xor.pred %p1, %p1, 0; " + votes), kIndex);
+  EXPECT_EQ(ways("and.pred %p1, %p1, 1; " + votes), kMixed);
+  EXPECT_EQ(ways("and.pred %p1, %p1, 0; " + votes), kIndex);
   EXPECT_EQ(ways("xor.b64 %d2, %d1, 0x7fffffffffffffff;"), kIndex);
   EXPECT_EQ(ways("xor.b64 %d2, %d1, 0x8000000000000000;"), kMixed);
   EXPECT_EQ(ways("mul.lo.s64 %d2, %d1, -8;"), kMixed);
