@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "baton/baton.h"
@@ -51,14 +52,14 @@ std::string kernel_text(int number, int kilobytes) {
 void assemble(const std::filesystem::path& ptx, const Device& device) {
   const auto ptxas = trace::find_ptxas();
   if (!ptxas) {
-    throw Error(ErrorCode::kNotFound, "there is no ptxas; put the folder of the toolkit's on PATH");
+    throw error(ErrorCode::kNotFound, "there is no ptxas; put the folder of the toolkit's on PATH");
   }
   auto cubin = ptx;
   cubin.replace_extension("cubin");
   const std::string command = fmt::format("{} -arch={} -o {} {}", ptxas->string(),
                                           device.compile_arch(), cubin.string(), ptx.string());
   if (std::system(command.c_str()) != 0) {
-    throw Error(ErrorCode::kCompile, "this command failed: " + command);
+    throw error(ErrorCode::kCompile, "this command failed: {}", command);
   }
 }
 

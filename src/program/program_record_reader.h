@@ -49,7 +49,7 @@ class ProgramRecordReader {
   // Reads the table of texts. All must outlive the reader. Relative paths start from `directory`.
   ProgramRecordReader(ByteReader& bytes, const std::string& document,
                       const std::filesystem::path& directory)
-      : bytes_(bytes), document_(document), directory_(directory) {
+      : bytes_(bytes), document_(document), folder_((directory / "").native()) {
     const std::uint64_t texts = count("the number of texts");
     texts_.reserve(std::min(texts, kMostReserved));
     for (std::uint64_t i = 0; i < texts; ++i) texts_.push_back(bytes_.bytes(number(), "a text"));
@@ -76,9 +76,13 @@ class ProgramRecordReader {
                 bytes_.place(), fmt::format(format, std::forward<Args>(args)...));
   }
 
+  // Most are below 128.
   std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
+    const auto first = bytes_.number<std::uint8_t>("a number");
+    return first < 0x80 ? first : longer_number(first & 0x7f);
+  }
+  std::uint64_t longer_number(std::uint64_t value) {
+    for (int shift = 7; shift < 64; shift += 7) {
       const auto byte = bytes_.number<std::uint8_t>("a number");
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
@@ -107,7 +111,10 @@ class ProgramRecordReader {
   void read(std::filesystem::path& value) {
     const std::string_view found = text();
     if (found.find('\0') != std::string_view::npos) refuse("\"{}\" is not a path", printable(found));
-    if (!found.empty()) value = directory_ / found;
+    if (found.empty()) return;
+    // As directory / found, which takes both apart.
+    std::string whole = found[0] == '/' ? std::string() : folder_;
+    value = std::move(whole.append(found));
   }
   void read(SourceLocation& where) {
     const std::uint64_t file = number_below(texts_.size() + 2, "the number of a file");
@@ -193,7 +200,7 @@ class ProgramRecordReader {
 
   ByteReader& bytes_;
   const std::string& document_;
-  const std::filesystem::path& directory_;
+  std::string folder_;  // of relative paths: empty, or with a slash at its end
   std::vector<std::string_view> texts_;
   int levels_ = 0;
 };
