@@ -283,6 +283,23 @@ TEST_F(ChainTest, ManyViewsAreNotForgotten) {
   EXPECT_EQ(verdict(0 - std::uint64_t{1}), Kind::kProven);
 }
 
+// The same where the views that there is no room for come from the end of the buffer on.
+TEST_F(ChainTest, ViewsThatWereDroppedKeepTheirEnds) {
+  const auto verdict = [&](std::uint64_t number) {
+    const auto view = [](std::uint64_t k) { return GivenArgument::pointer(kY, k * 64, 64); };
+    first(launch(kGood, at(kX), at(kWeight), view(180)));
+    for (std::uint64_t k = 1; k < 80; ++k) {
+      next(launch(kEager, at(kX), at(kWeight), view(180 - k)));
+    }
+    return next(launch(kHasty, view(number), at(kWeight), at(kZ))).kind;
+  };
+  for (const std::uint64_t k : {180, 179, 178, 140, 120, 116, 101}) {
+    EXPECT_NE(verdict(k), Kind::kProven) << k;
+  }
+  EXPECT_EQ(verdict(181), Kind::kProven);
+  EXPECT_EQ(verdict(100), Kind::kProven);
+}
+
 TEST_F(ChainTest, NonCoherentLoadsOfOtherViewsAreProven) {
   const char* body = "griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
   const auto verdict = [&](std::uint64_t read) {

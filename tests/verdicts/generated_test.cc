@@ -27,7 +27,7 @@ TEST(Generated, LaunderedPointers) {
 }
 
 TEST(Generated, AddressesToldByOutcomes) {
-  const GeneratedRange range = generated_range(500);
+  const GeneratedRange range = generated_range(200);
   const FamilyCount count = hold_family(range, told_chain);
   EXPECT_GT(count.unknown_races, range.count / 4);
   hold_family(range, [](std::uint64_t seed) { return passed(told_chain(seed), Passing::kViews); });
