@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "baton/program.h"
@@ -55,7 +54,7 @@ Expression call(const char* function, const Expression& a, const Expression& b) 
 }  // namespace
 
 Expression::Expression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(ExpressionKind::kInteger, text, std::move(where))) {}
+    : code_(parse_expression(ExpressionKind::kInteger, text, where)) {}
 
 void Expression::require_signed(std::uint64_t value) {
   constexpr std::uint64_t kGreatest = std::numeric_limits<std::int64_t>::max();
@@ -126,7 +125,7 @@ Expression floordiv(const Expression& a, const Expression& b) {
 }
 
 FloatExpression::FloatExpression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(ExpressionKind::kFloat, text, std::move(where))) {}
+    : code_(parse_expression(ExpressionKind::kFloat, text, where)) {}
 
 const std::string& FloatExpression::text() const {
   return code_->text;

@@ -108,7 +108,7 @@ class Bundles(Case):
 
     def test_the_whole_path(self):
         result = self.build("--weights")
-        self.assertIn("wrote p.baton: 9 parts", result.out)
+        self.assertIn("wrote p.baton: 10 parts", result.out)
         kept = {name: (self.folder / "program" / name).read_bytes()
                 for name in ("p.toml", "kernels/scale.cu", "shared.h", "include/factor.h",
                              "weights/w.npy")}
@@ -134,7 +134,7 @@ class Bundles(Case):
         self.assertIn("next: baton run out/program.toml", result.out)
         self.check(self.baton("run", "out/program.toml", "--expect", "y=y.npy"), 0)
         manifest = json.loads((out / "manifest.json").read_text())
-        self.assertEqual(len(manifest["parts"]), 9)
+        self.assertEqual(len(manifest["parts"]), 10)
 
     def test_an_extracted_program_tells_what_it_lacks(self):
         self.build()
