@@ -20,7 +20,7 @@ struct ArrayFlag {
 };
 constexpr ArrayFlag kNotSimulated[] = {
     {CUDA_ARRAY3D_DEPTH_TEXTURE, "depths (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
-    {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
+    {CUDA_ARRAY3D_SPARSE, "parts without memory (CUDA_ARRAY3D_SPARSE)"},
     {CUDA_ARRAY3D_DEFERRED_MAPPING, "memory that comes later (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
 };
 constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST |
