@@ -20,11 +20,12 @@ struct ArrayFlag {
 };
 constexpr ArrayFlag kNotSimulated[] = {
     {CUDA_ARRAY3D_DEPTH_TEXTURE, "depths (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
-    {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
+    {CUDA_ARRAY3D_SPARSE, "parts without memory (CUDA_ARRAY3D_SPARSE)"},
     {CUDA_ARRAY3D_DEFERRED_MAPPING, "memory that comes later (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
 };
-constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_SURFACE_LDST |
-                            CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_COLOR_ATTACHMENT;
+constexpr unsigned kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP |
+                            CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER |
+                            CUDA_ARRAY3D_COLOR_ATTACHMENT;
 
 // Of the largest textures.
 constexpr std::uint64_t kMostOf1d = 131072;

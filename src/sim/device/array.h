@@ -12,8 +12,9 @@
 
 namespace baton::sim {
 
-// A CUDA array: texels of one to three dimensions, layers of one or two, or the faces of cubes, which
-// kernels reach by textures and surfaces. Its memory is an allocation of the device, row by row.
+// A CUDA array: texels of one to three dimensions, layers of one or two, or the faces of cubes,
+// which kernels reach by textures and surfaces. Its memory is an allocation of the device, row by
+// row.
 struct SimArray {
   std::shared_ptr<DeviceHeap> heap;
   std::uint64_t address = 0;

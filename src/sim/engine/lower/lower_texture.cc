@@ -21,10 +21,13 @@ struct Geometry {
   bool is_cube = false;
 };
 Geometry take_geometry(Modifiers& m) {
-  constexpr std::pair<std::string_view, Geometry> kGeometries[] = {
-      {"1d", {1}},        {"2d", {2}},        {"3d", {3}},
-      {"a1d", {1, true}}, {"a2d", {2, true}}, {"cube", {2, false, true}},
-      {"acube", {2, true, true}}};
+  constexpr std::pair<std::string_view, Geometry> kGeometries[] = {{"1d", {1}},
+                                                                   {"2d", {2}},
+                                                                   {"3d", {3}},
+                                                                   {"a1d", {1, true}},
+                                                                   {"a2d", {2, true}},
+                                                                   {"cube", {2, false, true}},
+                                                                   {"acube", {2, true, true}}};
   for (const auto& [name, geometry] : kGeometries) {
     if (m.take(name)) return geometry;
   }
@@ -127,8 +130,8 @@ void Lowering::texture() {
     throw Unsupported{"it does not write four registers in braces"};
   }
   const SlotId handle = texture_handle(operand(1), 2);
-  std::vector<SlotId> coordinates =
-      texture_coordinates(operand(1).children[1], access.coordinates(), access.has_layer, coordinate);
+  std::vector<SlotId> coordinates = texture_coordinates(
+      operand(1).children[1], access.coordinates(), access.has_layer, coordinate);
   if (access.level == LevelChoice::kGiven) coordinates.push_back(source(operand(2), coordinate));
   for (std::size_t k = 2; has_gradients && k < count; ++k) {
     for (SlotId one : texture_coordinates(operand(k), access.dimensions, false, coordinate)) {

@@ -44,8 +44,7 @@ class LevelFetch {
     }
     std::array<TexelPair, 3> footprints = {};
     for (unsigned d = 0; d < dimensions; ++d) {
-      footprints[d] =
-          filtered_texels(coordinates_[d], grid_.extents[d], mode(d), is_normalized());
+      footprints[d] = filtered_texels(coordinates_[d], grid_.extents[d], mode(d), is_normalized());
     }
     return access.gathers ? gather(footprints, access.component) : filter(footprints, dimensions);
   }

@@ -10,7 +10,8 @@ namespace {
 // Of a view of rows of 16 texels, those behind the first one are further levels.
 TEST_F(Textures, LevelsOfAMipmapAreChosenAndBlended) {
   TextureView view = floats(1);
-  view.smaller = {{view.address + 64, {4, 1, 1}, 64, 256}, {view.address + 128, {2, 1, 1}, 64, 256}};
+  view.smaller = {{view.address + 64, {4, 1, 1}, 64, 256},
+                  {view.address + 128, {2, 1, 1}, 64, 256}};
   view.has_normalized_coordinates = true;
   view.most_level = 9;
   const std::string by_level = R"(
@@ -39,10 +40,10 @@ TEST_F(Textures, LevelsOfAMipmapAreChosenAndBlended) {
   const auto base = fetch(
       "mov.f32 %f7, 0f00000000; tex.base.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f7}];", view);
   EXPECT_EQ(at(base, 0), 7.5f);  // as low as the range lets it
-  const auto counted = run(
-      "txq.num_mipmap_levels.b32 %r2, [%d2]; txq.array_size.b32 %r3, [%d2]; "
-      "st.global.v2.u32 [%d1], {%r2, %r3};",
-      add(view));
+  const auto counted =
+      run("txq.num_mipmap_levels.b32 %r2, [%d2]; txq.array_size.b32 %r3, [%d2]; "
+          "st.global.v2.u32 [%d1], {%r2, %r3};",
+          add(view));
   EXPECT_EQ(counted[0], 3u);
   EXPECT_EQ(counted[1], 0u);
   EXPECT_TRUE(engine->take_findings().empty());

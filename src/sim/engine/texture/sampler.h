@@ -26,8 +26,8 @@ std::int64_t nearest_texel(double coordinate, std::uint32_t extent, AddressMode 
 // Of an integer coordinate, which counts texels.
 std::int64_t texel_at(std::int64_t index, std::uint32_t extent, AddressMode mode);
 
-// The face of a cube that a direction meets, and where, from 0 to 1 (the appendix's table). Of equal
-// coordinates z counts before y and y before x; the guide does not say.
+// The face of a cube that a direction meets, and where, from 0 to 1 (the appendix's table). Of
+// equal coordinates z counts before y and y before x; the guide does not say.
 struct CubePoint {
   unsigned face = 0;
   double s = 0;

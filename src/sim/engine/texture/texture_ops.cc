@@ -148,8 +148,7 @@ const Insn* query(Exec* x, const Insn* i, bool is_surface) {
     const int lane = std::countr_zero(left);
     const TextureView* view = views.of(lane);
     if (view == nullptr) return nullptr;
-    slot_at<std::uint32_t>(x, i->r[0])[lane] =
-        answer_of(*view, static_cast<TextureQuery>(i->imm));
+    slot_at<std::uint32_t>(x, i->r[0])[lane] = answer_of(*view, static_cast<TextureQuery>(i->imm));
   }
   return i + 1;
 }
@@ -161,8 +160,7 @@ const Insn* op_texture(Exec* x, const Insn* i) {
   Views views(x, i, false);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const TextureView* view =
-        views.of(lane, access.dimensions, access.has_layer, access.is_cube);
+    const TextureView* view = views.of(lane, access.dimensions, access.has_layer, access.is_cube);
     if (view == nullptr) return nullptr;
     const std::optional<Texel> texel = fetch(x, i, lane, *view, access);
     if (!texel) return nullptr;

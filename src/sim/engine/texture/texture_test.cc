@@ -354,8 +354,7 @@ DONE:)",
 
 TEST_F(Textures, WhatIsNotThereIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
-      {"tex.2dms.v4.f32.s32 {%f2, %f3, %f4, %f5}, [%d2, {%r1, %r1, %r1, %r1}];",
-       "geometry .2dms"},
+      {"tex.2dms.v4.f32.s32 {%f2, %f3, %f4, %f5}, [%d2, {%r1, %r1, %r1, %r1}];", "geometry .2dms"},
       {"suld.b.cube.b32.trap %r2, [%d2, {%r1, %r1, %r1, %r1}];", "layers"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, %d2, {%f1, %f1}];", "a sampler apart"},
       {"tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [name, {%f1, %f1}];", "references"},
