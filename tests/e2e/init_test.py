@@ -355,6 +355,13 @@ class Init(Case):
         self.assertIn("an error in the code of kernel reverse", result.err)
         self.assertIn("block  = [64]  # guess", (self.folder / "k.toml").read_text())
 
+    def test_the_next_call_can_be_pasted(self):
+        self.write("my kernel.cu", SOURCE)
+        out = self.baton("init", "my kernel.cu", "--reference").out
+        self.assertIn("then: baton run 'my kernel.toml'\n", out)
+        self.assertIn("python3 'my kernel_reference.py' && baton run 'my kernel.toml' --expect 'my kernel_expected'\n",
+                      out)
+
     def test_it_overwrites_nothing(self):
         self.draft()
         self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")
