@@ -13,6 +13,7 @@
 #include "tools/child_process.h"
 #include "tools/files.h"
 #include "tools/library_kernels.h"
+#include "tools/program_arrays.h"
 #include "tools/program_draft.h"
 #include "tools/reference_script.h"
 
@@ -44,6 +45,7 @@ void init(const InitCommand& command, Output& output) {
   json["file"] = command.file.string();
   json["output"] = target.string();
   require_new(target);
+  tools::require_target(command.output ? "-o " + target.string() : target.string(), target);
   const std::string stem = target.stem().string();
   const std::filesystem::path script = target.parent_path() / (stem + "_reference.py");
   if (command.reference) require_new(script);
