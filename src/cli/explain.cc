@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -32,13 +30,13 @@ std::string plain(std::string_view markdown) {
 
 // One code in lines that fit the terminal: what it is, what it means, what helps, where to read.
 void show_code(const tools::Explanation& row, Output& output) {
-  constexpr std::size_t kIndent = 2;
+  constexpr std::size_t kMargin = 2;
   output.line("{}: {}, {}", row.id, row.table, row.detail);
   for (const std::string& part :
        {plain(row.meaning), "what helps: " + plain(row.remedy),
         "read: " + tools::guide_place(row.page)}) {
-    for (const std::string& line : wrapped(part, output.terminal().width - kIndent)) {
-      output.line("{:{}}{}", "", kIndent, line);
+    for (const std::string& line : wrapped(part, output.terminal().width - kMargin)) {
+      output.line("{:{}}{}", "", kMargin, line);
     }
   }
 }
