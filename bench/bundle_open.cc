@@ -1,15 +1,20 @@
 // Opening a bundle of many kernels, and loading it, beside reading and hashing the same file, and
 // beside loading the same program from its own files. The ways take turns; times are medians.
 //
-//   bundle_open [--device D] [--kernels N] [--kilobytes N] [--rounds N]
+//   bundle_open [--device D] [--kernels N] [--kilobytes N] [--rounds N] [--image ptx|cubin]
+//
+// With `--image cubin` the kernels are machine code, which ptxas makes for the device. The
+// simulated GPU loads none.
 
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "baton/baton.h"
@@ -17,6 +22,7 @@
 #include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
+#include "trace/ptxas_test.h"
 #include "turns.h"
 
 namespace {
@@ -24,26 +30,49 @@ namespace {
 using namespace baton;
 using Clock = std::chrono::steady_clock;
 
-// A kernel of eight parameters whose text has about that size.
+// A kernel of eight parameters whose text has about that size. What it computes stays in its
+// machine code.
 std::string kernel_text(int number, int kilobytes) {
   std::string text = fmt::format(
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry kernel_{}(", number);
   for (int i = 0; i < 8; ++i) {
     text += fmt::format("{}.param .u64 kernel_{}_param_{}", i == 0 ? "" : ", ", number, i);
   }
-  text += ") {\n.reg .u32 %r<3>;\nmov.u32 %r1, 1;\n";
+  text += fmt::format(
+      ") {{\n.reg .u32 %r<3>;\n.reg .u64 %rd<2>;\nld.param.u64 %rd1, [kernel_{}_param_0];\n"
+      "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 1;\n",
+      number);
   while (text.size() < static_cast<std::size_t>(kilobytes) << 10) {
-    text += fmt::format("add.u32 %r2, %r1, {};\n", text.size());
+    text += fmt::format("mad.lo.u32 %r2, %r2, %r1, {};\n", text.size());
   }
-  return text + "ret;\n}\n";
+  return text + "st.global.u32 [%rd1], %r2;\nret;\n}\n";
 }
 
-std::string write_program(const std::filesystem::path& folder, int kernels, int kilobytes) {
+// Machine code of a kernel for the device's architecture, beside its PTX.
+void assemble(const std::filesystem::path& ptx, const Device& device) {
+  const auto ptxas = trace::find_ptxas();
+  if (!ptxas) {
+    throw error(ErrorCode::kNotFound, "there is no ptxas; put the folder of the toolkit's on PATH");
+  }
+  auto cubin = ptx;
+  cubin.replace_extension("cubin");
+  const std::string command = fmt::format("{} -arch={} -o {} {}", ptxas->string(),
+                                          device.compile_arch(), cubin.string(), ptx.string());
+  if (std::system(command.c_str()) != 0) {
+    throw error(ErrorCode::kCompile, "this command failed: {}", command);
+  }
+}
+
+// `kind` is "ptx" or "cubin".
+std::string write_program(const std::filesystem::path& folder, const Device& device,
+                          const std::string& kind, int kernels, int kilobytes) {
   std::string toml = "name = \"many\"\n[buffers.x]\ndtype = \"f32\"\nshape = [1]\n";
   std::string steps;
   for (int i = 0; i < kernels; ++i) {
-    write_file_atomically(folder / fmt::format("{}.ptx", i), kernel_text(i, kilobytes));
-    toml += fmt::format("[kernels.kernel_{0}]\nptx = \"{0}.ptx\"\n", i);
+    const auto ptx = folder / fmt::format("{}.ptx", i);
+    write_file_atomically(ptx, kernel_text(i, kilobytes));
+    if (kind == "cubin") assemble(ptx, device);
+    toml += fmt::format("[kernels.kernel_{0}]\n{1} = \"{0}.{1}\"\n", i, kind);
     steps += fmt::format(
         "[[steps]]\nlaunch = \"kernel_{}\"\ngrid = [1]\nblock = [1]\n"
         "args = [\"x\", \"x\", \"x\", \"x\", \"x\", \"x\", \"x\", \"x\"]\n",
@@ -94,16 +123,17 @@ void measure(const bench::Options& options) {
   const TemporaryDirectory folder;
   const auto program_file = folder.path() / "p.toml";
   const auto bundle_file = folder.path() / "p.baton";
-  write_file_atomically(program_file,
-                        write_program(folder.path(), kernels, options.number("--kilobytes", 50)));
+  const std::string kind = options.text("--image", "ptx");
+  write_file_atomically(program_file, write_program(folder.path(), device, kind, kernels,
+                                                    options.number("--kilobytes", 50)));
   write_bundle(Program::from_file(program_file), bundle_file);
   const std::uint64_t bytes = std::filesystem::file_size(bundle_file);
 
   std::vector<Image> images;
   for (int i = 0; i < kernels; ++i) {
-    images.push_back(Image::from_file(folder.path() / fmt::format("{}.ptx", i)));
+    images.push_back(Image::from_file(folder.path() / fmt::format("{}.{}", i, kind)));
   }
-  fmt::print("{} kernels, {} KiB, on {}\n", kernels, bytes >> 10, device.spec());
+  fmt::print("{} kernels as {}, {} KiB, on {}\n", kernels, kind, bytes >> 10, device.spec());
   compare({{"read() of the file and SHA-256", [&] { sha256(read_file(bundle_file)); }},
            {"Bundle::open: the index read and checked", [&] { Bundle::open(bundle_file); }},
            {"Bundle::open with Verify::kAll", [&] { Bundle::open(bundle_file, Verify::kAll); }},

@@ -21,6 +21,7 @@
 #include "bundle/assemble.h"
 #include "bundle/check.h"
 #include "bundle/facts.h"
+#include "bundle/program_part.h"
 #include "bundle/verdicts.h"
 #include "compile/request.h"
 #include "load/kernel_definition.h"
@@ -65,8 +66,11 @@ class BundleBuilder {
       load::at_kernel(*definition.kernels[0], [&] { collect(std::move(definition)); });
     }
     const std::string text = program_text();
-    add(std::string(kProgramSection),
-        keep(options_.sources ? text : without_sources(text, program_.file().string())));
+    const std::string_view toml =
+        keep(options_.sources ? text : without_sources(text, program_.file().string()));
+    add(std::string(kProgramSection), toml);
+    add(std::string(kRecordSection),
+        keep(make_record(toml, std::string(kProgramSection), program_.name())));
     for (const std::string& record : options_.tuned) {
       add(fmt::format("{}record.json", kTunedFolder), keep(record));
     }

@@ -8,16 +8,15 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/safetensors_model.h"
 #include "base/text.h"
 #include "bundle/check.h"
 #include "bundle/content.h"
+#include "bundle/program_part.h"
 #include "bundle/signature.h"
 #include "bundle/verdicts.h"
 #include "bundle/verify_once.h"
 #include "bundle/zip.h"
 #include "bundle/zip_differences.h"
-#include "program/program_files.h"
 
 namespace baton {
 namespace bundle {
@@ -58,6 +57,7 @@ void BundleContent::verify() const {
                 name_of(static_cast<std::uint32_t>(number)), to_hex(row.sha256), to_hex(found),
                 file->name());
   }
+  verify_record(*this);
 }
 
 // The other files in the folder of a section, and below it.
@@ -72,38 +72,6 @@ std::map<std::string, std::shared_ptr<const HeldBytes>, std::less<>> BundleConte
     neighbours.emplace(other.substr(folder.size()), hold(static_cast<std::uint32_t>(number)));
   }
   return neighbours;
-}
-
-const Program& BundleContent::program() const {
-  const std::lock_guard lock(mutex_);
-  if (program_) return *program_;
-  const ProgramRow row = index.program[0];
-  const auto text = hold(row.section);
-  const Program read = read_program_text(text->get(), text->name(), directory, Includes::kRefuse);
-  // It comes with the contents of buffers, and perhaps with a name that its text does not say.
-  ProgramDefinition definition = read.definition();
-  definition.file = file->name();
-  if (definition.name == text->name()) definition.name = index.text(row.name);
-  for (std::uint64_t number = 0; number < index.files.size(); ++number) {
-    const FileRow held = index.files[number];
-    const std::string_view name = index.text(held.buffer);
-    const auto buffer = std::ranges::find(definition.buffers, name, &ProgramBuffer::name);
-    if (buffer == definition.buffers.end() || buffer->init != BufferInit::kFile) {
-      throw error(ErrorCode::kInvalidInput,
-                  "{}: its index has contents of \"{}\", and its program initialises no buffer of "
-                  "that name from a file",
-                  file->name(), printable(name));
-    }
-    buffer->contents = hold(held.section);
-    if (is_safetensors_index(buffer->contents->name()))
-      buffer->content_shards = neighbours_of(held.section);
-  }
-  // What a run should leave is compared where it is known.
-  for (ProgramBuffer& buffer : definition.buffers) {
-    std::error_code failure;
-    if (!std::filesystem::is_regular_file(buffer.expect, failure)) buffer.expect.clear();
-  }
-  return program_.emplace(std::move(definition));
 }
 
 namespace {

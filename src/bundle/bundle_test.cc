@@ -205,8 +205,8 @@ TEST_F(BundleTest, HasItsPartsByteForByte) {
   }
   EXPECT_THAT(names, ElementsAre("files/data/w.npy", "images/add." + arch + ".cubin",
                                  "images/add." + arch + ".ptx", "images/scale." + arch + ".cubin",
-                                 "images/scale." + arch + ".ptx", "program.toml",
-                                 "sources/factor.h", "sources/scale.cu"));
+                                 "images/scale." + arch + ".ptx", "program.record",
+                                 "program.toml", "sources/factor.h", "sources/scale.cu"));
   EXPECT_EQ(opened.bytes("program.toml"), kProgram);
   EXPECT_EQ(opened.bytes("sources/scale.cu"), kScale);
   EXPECT_EQ(opened.bytes("sources/factor.h"), kFactor);
@@ -316,7 +316,7 @@ copy = { from = "b", to = "y + 1", count = 1 }
   write_bundle(Program::from_file(folder() / "s.toml"), bundle(), everything());
   fs::remove_all(folder());
   const Bundle opened = Bundle::open(bundle());
-  ASSERT_EQ(opened.parts().size(), 2u);
+  ASSERT_EQ(opened.parts().size(), 3u);
   EXPECT_EQ(opened.parts()[0].name, "files/m.safetensors");
   EXPECT_THAT(opened.architectures(), IsEmpty());
   Executable executable(LoadedProgram::load(opened, open_device()));
@@ -404,7 +404,7 @@ TEST_F(BundleTest, HoldsImagesThatAProgramNames) {
   write_bundle(program, bundle(), everything());
   const Bundle opened = Bundle::open(bundle());
   const auto parts = opened.parts();
-  ASSERT_EQ(parts.size(), 2u);
+  ASSERT_EQ(parts.size(), 3u);
   EXPECT_EQ(parts[0].name, "images/never.ptx");
   EXPECT_EQ(LoadedProgram::load(opened, open_device()).modules().size(), 1u);
 }

@@ -12,7 +12,7 @@ namespace baton::bundle {
 namespace {
 
 bool is_known(std::string_view name) {
-  return name == kProgramSection || name.starts_with(kImageFolder) ||
+  return name == kProgramSection || name == kRecordSection || name.starts_with(kImageFolder) ||
          name.starts_with(kSourceFolder) || name.starts_with(kFileFolder) ||
          name.starts_with(kTunedFolder);
 }

@@ -17,6 +17,7 @@ std::vector<std::string> check(const Index& index, std::uint64_t file_size, cons
 
 // The names of sections, and the beginnings of names, that this version knows.
 inline constexpr std::string_view kProgramSection = "program.toml";
+inline constexpr std::string_view kRecordSection = "program.record";
 inline constexpr std::string_view kImageFolder = "images/";
 inline constexpr std::string_view kSourceFolder = "sources/";
 inline constexpr std::string_view kFileFolder = "files/";

@@ -17,7 +17,7 @@ inline constexpr std::string_view kIndexMagic =
     "\x93"
     "BATONB\n";
 inline constexpr std::uint32_t kMajor = 1;
-inline constexpr std::uint32_t kMinor = 1;
+inline constexpr std::uint32_t kMinor = 2;
 inline constexpr std::uint32_t kRequired = 1;       // of a table's or a section's flags
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;  // no row
 inline constexpr std::uint8_t kNotSaid = 0xFF;      // for a byte; −1 for a 64-bit number

@@ -27,8 +27,11 @@ class BranchLimits : public DeviceTest {
                        kernel, from, to, more);
   }
   // Adds 1 atomically to one element.
-  static std::string update(const std::string& to) {
-    return fmt::format(R"({{ launch = "increments", grid = [1], block = [4], args = ["{}"] }})",
+  static std::string update(const std::string& to) { return one_argument("increments", to); }
+  // Stores a flag, relaxed.
+  static std::string mark(const std::string& to) { return one_argument("marks", to); }
+  static std::string one_argument(const std::string& kernel, const std::string& to) {
+    return fmt::format(R"({{ launch = "{}", grid = [1], block = [4], args = ["{}"] }})", kernel,
                        to);
   }
   // The kernels k0 to k9 add 1 to four elements each.
@@ -42,7 +45,7 @@ class BranchLimits : public DeviceTest {
     for (unsigned k = 0; k < 10; ++k) {
       text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
     }
-    text += "[kernels.increments]\nptx = \"chosen.ptx\"\n";
+    text += "[kernels.increments]\nptx = \"chosen.ptx\"\n[kernels.marks]\nptx = \"chosen.ptx\"\n";
     text += "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
     const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
     EXPECT_EQ(report.parallels.size(), 1u);
@@ -105,6 +108,14 @@ TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   const ParallelReport read_last =
       judge({{sweep(1024), launch(1, "z", "y + 8188")}, {launch(2, "z", "x")}});
   EXPECT_EQ(read_last.verdict, EdgeVerdict::kUnknown);
+}
+
+// Two updates may come in any order. The later one of two flags stays.
+TEST_F(BranchLimits, OnlyUpdatesMayComeInAnyOrder) {
+  EXPECT_EQ(judge({{update("z")}, {update("z")}}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(judge({{mark("z")}, {mark("z")}}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(judge({{mark("z")}, {update("z")}}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(judge({{mark("z")}, {mark("y")}}).verdict, EdgeVerdict::kProven);
 }
 
 // A launch records that all before it in its branch are done only if it is done after them.

@@ -1,13 +1,12 @@
 #include "edges/edge_judge.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <iterator>
+#include <map>
 
 #include "base/error.h"
 #include "edges/edge_words.h"
-#include "program/buffer_roles.h"
+#include "edges/peer_launch.h"
 
 namespace baton::edges {
 namespace {
@@ -18,230 +17,30 @@ using overlap::Verdict;
 // kernel's code. More than any program has that is not unrolled by its thousands.
 constexpr std::uint32_t kMaxRefined = 4096;
 
-std::array<std::uint32_t, 3> extents(const Dim3& dim) {
-  return {dim.x, dim.y, dim.z};
-}
-
-struct GivenRange {
-  DeviceAddress begin = 0, end = 0;
-};
-
-// The memory that callers gave, in ascending order. Ranges that overlap are joined.
-std::vector<GivenRange> join_overlapping(const bind::BufferTable& buffers) {
-  std::vector<GivenRange> given;
-  for (const bind::BoundBuffer& buffer : buffers) {
-    if (buffer.given && buffer.bytes != 0) {
-      given.push_back({*buffer.given, *buffer.given + buffer.bytes});
-    }
-  }
-  std::ranges::sort(given, {}, &GivenRange::begin);
-  std::vector<GivenRange> joined;
-  for (const GivenRange& range : given) {
-    if (!joined.empty() && range.begin < joined.back().end) {
-      joined.back().end = std::max(joined.back().end, range.end);
-    } else {
-      joined.push_back(range);
-    }
-  }
-  return joined;
-}
-
-const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress address) {
-  return *std::prev(std::ranges::upper_bound(ranges, address, {}, &GivenRange::begin));
-}
-
-using Given = overlap::GivenArgument;
-
-// Whether two executions give a parameter the same but for the offset of an address.
-bool differ_by_offset(const Given& a, const Given& b) {
-  const bool is_address = a.kind == Given::Kind::kMemory || a.kind == Given::Kind::kTensorMap;
-  return is_address && a.kind == b.kind && a.memory == b.memory &&
-         a.bytes == overlap::kUnknownBytes && b.bytes == overlap::kUnknownBytes;
-}
-
-// Whether two of the arguments are addresses of one memory: their offsets may be equal or not.
-bool share_memory(std::span<const Given> arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind == Given::Kind::kScalar) continue;
-    if (arguments[i].kind == Given::Kind::kStruct || arguments[i].kind == Given::Kind::kBytes) {
-      return true;
-    }
-    for (std::size_t k = 0; k < i; ++k) {
-      const bool is_address = arguments[k].kind != Given::Kind::kScalar;
-      if (is_address && arguments[k].memory == arguments[i].memory) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
                      load::Footprints& footprints, bool has_pdl)
-    : buffers_(buffers),
-      footprints_(footprints),
+    : footprints_(footprints),
       has_pdl_(has_pdl),
-      chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
-             [this](overlap::MemoryId id) { return memories_[id].counter; },
-             [this](overlap::MemoryId id) { return memories_[id].is_shared; }),
-      branches_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
-                [this](overlap::MemoryId id) -> const std::string& { return memories_[id].name; }),
+      memory_(buffers, footprints),
+      chain_([this](overlap::MemoryId id) { return memory_[id].is_constant; },
+             [this](overlap::MemoryId id) { return memory_[id].counter; },
+             [this](overlap::MemoryId id) { return memory_[id].is_shared; }),
+      branches_([this](overlap::MemoryId id) { return memory_[id].is_constant; },
+                [this](overlap::MemoryId id) -> const std::string& { return memory_[id].name; }),
       decisions_(plan.launches),
       collective_decisions_(plan.leaves),
       ends_(plan.launches + plan.leaves),
       by_values_(plan.launches),
-      sites_(plan.launches) {
-  // Buffers of one variable are one memory, and so are buffers whose memory overlaps. Such memory
-  // is constant only if all of its buffers are.
-  const std::vector<GivenRange> ranges = join_overlapping(buffers);
-  std::map<DeviceAddress, overlap::MemoryId> joined;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const ProgramBuffer& definition = *buffers[i].definition;
-    const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
-    BufferStart start{fresh, 0};
-    if (const std::optional<ModuleVariable>& variable = definition.variable) {
-      const auto symbol = footprints_.variable_symbol(variable->kernel, variable->name);
-      start.memory = variable_id(variable->kernel, std::string(symbol), fresh);
-    } else if (buffers[i].given && buffers[i].bytes != 0) {
-      const DeviceAddress begin = range_of(ranges, *buffers[i].given).begin;
-      start = {joined.try_emplace(begin, fresh).first->second, *buffers[i].given - begin};
-    }
-    const bool is_constant = facts_of(definition.role).is_constant;
-    starts_.push_back(start);
-    if (start.memory == fresh) {
-      const bool is_read_only = (is_constant || definition.role == BufferRole::kInput) &&
-                                !definition.variable && !buffers[i].given;
-      memories_.push_back({definition.name, is_constant, is_read_only ? &definition : nullptr});
-    } else {
-      MemoryFacts& shared = memories_[start.memory];
-      shared.is_constant &= is_constant;
-      if (!definition.variable) shared.name += " and " + definition.name;
-    }
-  }
-  set_counters(buffers);
-}
-
-// Memory that several buffers are, and rows that may share a line of a cache, have no frozen rows:
-// an early read would also bring a part of a row that is still to be written.
-void EdgeJudge::set_counters(const bind::BufferTable& buffers) {
-  constexpr std::uint64_t kLine = 128;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const std::optional<FrozenRows>& frozen = buffers[i].definition->frozen;
-    if (!frozen || bind::row_bytes(buffers[i]) % kLine != 0) continue;
-    if (buffers[i].given && *buffers[i].given % kLine != 0) continue;
-    const auto is_here = [&](const BufferStart& start) {
-      return start.memory == starts_[i].memory;
-    };
-    if (std::ranges::count_if(starts_, is_here) != 1) continue;
-    memories_[starts_[i].memory].counter =
-        starts_[bind::buffer_index(buffers, frozen->counter)].memory;
-  }
-}
-
-overlap::MemoryId EdgeJudge::variable_id(const std::string& kernel, const std::string& name,
-                                         overlap::MemoryId fresh) {
-  return variables_.try_emplace({footprints_.module_number(kernel), name}, fresh).first->second;
-}
-
-overlap::MemoryId EdgeJudge::variable(const std::string& kernel, std::string_view name,
-                                      bool constant) {
-  const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
-  const overlap::MemoryId id = variable_id(kernel, std::string(name), fresh);
-  // Kernels write constant memory only by its address, which they get from a buffer.
-  if (id == fresh) memories_.push_back({fmt::format("the variable {}", name), constant, nullptr});
-  return id;
-}
-
-overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
-                                        std::size_t index) const {
-  overlap::GivenArgument out;
-  const bind::ArgumentPart* const argument = execution.launch.args[index].single();
-  if (argument == nullptr) {
-    out.kind = overlap::GivenArgument::Kind::kStruct;
-    for (const bind::PlannedArgument::Part& part : execution.launch.args[index].parts()) {
-      // The 128 bytes of a tensor map by value are not followed.
-      if (part.value.is_tensor_map()) return {};
-      const auto* const place =
-          static_cast<const std::byte*>(execution.arguments[index]) + part.position;
-      std::uint64_t bits = 0;
-      const bool is_number = part.value.size() <= sizeof(bits);
-      if (is_number) std::memcpy(&bits, place, part.value.size());
-      if (part.value.buffer()) {
-        const BufferStart& start = starts_[*part.value.buffer()];
-        const std::uint64_t offset = bits - buffers_[*part.value.buffer()].address();
-        out.fields.push_back({part.position, start.memory, start.offset + offset});
-      } else if (is_number && !part.value.is_raw()) {
-        out.numbers.push_back({part.position, part.value.size(), bits});
-      }
-    }
-    return out;
-  }
-  if (argument->buffer()) {
-    out.kind = argument->is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
-                                         : overlap::GivenArgument::Kind::kMemory;
-    const BufferStart& start = starts_[*argument->buffer()];
-    out.memory = start.memory;
-    out.offset = start.offset + execution.places[index].offset;
-    out.bytes = execution.places[index].bytes.value_or(overlap::kUnknownBytes);
-    return out;
-  }
-  // Bytes that a program writes out hold no address: it knows none.
-  out.kind = overlap::GivenArgument::Kind::kScalar;
-  if (!argument->is_raw() && argument->size() <= sizeof(std::uint64_t)) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, execution.arguments[index], argument->size());
-    out.bits = bits;
-  }
-  return out;
-}
-
-EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution) {
-  Site& site = sites_[execution.launch.number];
-  const Dim3& block = execution.config.block;
-  if (site.footprint == nullptr) {
-    for (std::size_t i = 0; i < execution.launch.args.size(); ++i) {
-      site.arguments.push_back(given(execution, i));
-    }
-  } else {
-    for (const std::uint32_t i : execution.launch.varying_args) {
-      const overlap::GivenArgument old = std::exchange(site.arguments[i], given(execution, i));
-      if (!differ_by_offset(old, site.arguments[i])) site.bound.reset();
-    }
-  }
-  if (site.footprint == nullptr || !(site.block == block)) {
-    site.bound.reset();
-    site.footprint = &footprints_.of(execution.step.label, block);
-    site.block = block;
-  }
-  return site;
-}
-
-// Most executions of a launch differ from the last one by offsets alone.
-overlap::BoundLaunch EdgeJudge::bind(const bind::LaunchExecution& execution, Site& site) {
-  const LaunchConfig& config = execution.config;
-  if (site.bound && site.grid == config.grid) {
-    for (overlap::BoundAccess& access : site.bound->accesses) {
-      if (access.argument == overlap::kNoArgument) continue;
-      access.offset = site.arguments[access.argument].offset;
-    }
-    return *site.bound;
-  }
-  site.bound.reset();
-  overlap::BoundLaunch bound =
-      overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
-                    variables_of(&execution.step.label));
-  bound.number = execution.launch.number;
-  if (!share_memory(site.arguments) && !bound.has_wide_places) {
-    site.bound = bound;
-    site.grid = config.grid;
-  }
-  return bound;
-}
+      binder_(plan.launches, memory_, footprints),
+      write_check_(memory_, budget_.witness_steps) {}
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
   const auto own = std::span(varying_).subspan(past.varying, past.arguments);
   if (past.launch == nullptr) return {own.begin(), own.end()};
-  std::vector<overlap::GivenArgument> arguments = sites_[past.launch->number].arguments;
+  const auto last = binder_.arguments(past.launch->number);
+  std::vector<overlap::GivenArgument> arguments(last.begin(), last.end());
   const std::vector<std::uint32_t>& numbers = past.launch->varying_args;
   for (std::size_t k = 0; k < numbers.size(); ++k) arguments[numbers[k]] = own[k];
   return arguments;
@@ -253,19 +52,13 @@ overlap::VariableNumber EdgeJudge::variables_of(const std::string* kernel) {
     return [this](std::string_view, bool) { return shared_memory(); };
   }
   return [this, kernel](std::string_view name, bool constant) {
-    return variable(*kernel, name, constant);
+    return memory_.variable(*kernel, name, constant);
   };
 }
 
 overlap::MemoryId EdgeJudge::shared_memory() {
-  if (!shared_) {
-    shared_ = static_cast<overlap::MemoryId>(memories_.size());
-    MemoryFacts& facts = memories_.emplace_back();
-    facts.name = "memory that the ranks write for each other";
-    facts.is_shared = true;
-    chain_.expect_shared();
-  }
-  return *shared_;
+  chain_.expect_shared();
+  return memory_.shared();
 }
 
 void EdgeJudge::note_values(const Execution& execution) {
@@ -403,44 +196,13 @@ void EdgeJudge::decide(const Candidate& candidate, const Verdict& verdict,
   }
 }
 
-void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
-                             const overlap::BoundLaunch& bound,
-                             std::span<const overlap::GivenArgument> arguments) {
-  for (const overlap::BoundAccess& access : bound.accesses) {
-    if (!access.group->writes || !access.memory || access.is_one_of) continue;
-    const ProgramBuffer* const buffer = memories_[*access.memory].read_only;
-    if (buffer == nullptr) continue;
-    if (!checked_writes_.emplace(execution.launch.number, *access.memory).second) continue;
-    const std::string text = fmt::format(
-        "the buffer {}, which has the role {}: no kernel may "
-        "write it",
-        buffer->name, to_string(buffer->role));
-    by_values_[execution.launch.number] = true;
-    const LaunchConfig& config = execution.config;
-    const overlap::Witnesses found(*bound.footprint, arguments,
-                                   {extents(config.block), extents(config.grid)},
-                                   variables_of(&execution.step.label), budget_.witness_steps);
-    if (found.has(*access.group, *access.memory)) {
-      if (forbidden_write_) continue;
-      writes_weight_ = buffer->role == BufferRole::kWeight;
-      forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kFault,
-                                  "{} writes at {} {}; give the buffer the role inout, or mend the "
-                                  "kernel",
-                                  execution.step.label, access.group->where, text);
-    } else {
-      warnings_.push_back(
-          fmt::format("{} may write at {} {}", execution.step.label, access.group->where, text));
-    }
-  }
-}
-
 void EdgeJudge::set_verdict(Edge& edge, const Verdict& verdict) const {
   edge.is_judged = true;
   edge.report.verdict = verdict.kind;
   edge.report.cause = verdict.cause;
   edge.report.reason = describe(
       verdict,
-      {.memory = [this](overlap::MemoryId id) { return memories_[id].name; },
+      {.memory = [this](overlap::MemoryId id) { return memory_[id].name; },
        .kernel =
            [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); },
        .launch =
@@ -463,20 +225,22 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   Decision& decision = decisions_[launch.number];
   decision.edge = &launch.edge;
   ends_[launch.number] = &execution.step;
-  Site& site = site_of(execution);
-  overlap::BoundLaunch bound = bind(execution, site);
+  overlap::BoundLaunch bound = binder_.bind(execution);
+  const auto arguments = binder_.arguments(launch.number);
   if (bound.by_value) by_values_[launch.number] = true;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.trigger_facts.triggers |= bound.footprint->triggers;
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
-  check_writes(execution, bound, site.arguments);
+  if (write_check_.check(execution, bound, arguments, variables_of(&execution.step.label))) {
+    by_values_[launch.number] = true;
+  }
   const LaunchConfig& config = execution.config;
   Candidate candidate{launch.number,        execution.step, launch.edge, execution.part,
-                      config.cooperative(), site.arguments, {}};
+                      config.cooperative(), arguments,      {}};
   candidate.now.launch = &launch;
   candidate.now.kernel = &execution.step.label;
-  candidate.now.footprint = site.footprint;
-  candidate.now.extents = {extents(config.block), extents(config.grid)};
+  candidate.now.footprint = bound.footprint;
+  candidate.now.extents = {extents_of(config.block), extents_of(config.grid)};
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
@@ -520,7 +284,7 @@ bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
   ends_[number] = &execution.step;
   const PeerLaunch launch = peer_launch(
       execution.collective, execution.values,
-      [this](std::uint32_t buffer) { return starts_[buffer]; }, shared_memory());
+      [this](std::uint32_t buffer) { return memory_.start_of(buffer); }, shared_memory());
   overlap::BoundLaunch bound =
       overlap::bind(*launch.footprint, launch.arguments, launch.extents.block, launch.extents.grid,
                     variables_of(nullptr));

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,7 +13,9 @@
 #include "bind/binder.h"
 #include "bind/tape_update.h"
 #include "edges/branch_judge.h"
-#include "edges/peer_launch.h"
+#include "edges/judged_memory.h"
+#include "edges/launch_binder.h"
+#include "edges/write_check.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
 #include "pdl/launch_evidence.h"
@@ -45,7 +46,7 @@ class EdgeJudge : public bind::LaunchObserver {
   void other() override { chain_.cut(); }
   void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
               std::uint64_t bytes, bool writes) override {
-    const BufferStart& start = starts_[buffer];
+    const MemoryPlace& start = memory_.start_of(buffer);
     branches_.add(start.memory, start.offset + offset, bytes, writes, step.label);
   }
   void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
@@ -78,11 +79,11 @@ class EdgeJudge : public bind::LaunchObserver {
   // or its kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
   // The first launch that certainly writes memory that no kernel may write.
-  const std::optional<Error>& forbidden_write() const { return forbidden_write_; }
+  const std::optional<Error>& forbidden_write() const { return write_check_.forbidden(); }
   // Whether that memory is a weight, whose writes the simulated GPU finds thread by thread.
-  bool writes_weight() const { return writes_weight_; }
+  bool writes_weight() const { return write_check_.writes_weight(); }
   // Launches that perhaps do.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& warnings() const { return write_check_.warnings(); }
   // The first edge that is unsafe and not switched off.
   const std::optional<Error>& unsafe() const { return unsafe_; }
 
@@ -95,15 +96,6 @@ class EdgeJudge : public bind::LaunchObserver {
     TriggerFacts trigger_facts;
 
     bool is_early() const { return early && !full; }
-  };
-  // What is kept of a launch from one execution to the next.
-  struct Site {
-    std::vector<overlap::GivenArgument> arguments;
-    const overlap::Footprint* footprint = nullptr;
-    Dim3 block;  // that the footprint was read for
-    // The last execution, if others may differ from it by offsets alone.
-    std::optional<overlap::BoundLaunch> bound;
-    Dim3 grid;  // of that one
   };
   // An execution of a launch, or of a kernel between peers, since the last full edge.
   struct Execution {
@@ -126,24 +118,12 @@ class EdgeJudge : public bind::LaunchObserver {
     std::span<const overlap::GivenArgument> arguments;
     Execution now;
   };
-  struct MemoryFacts {
-    std::string name;
-    bool is_constant = false;                  // no launch writes it
-    const ProgramBuffer* read_only = nullptr;  // a weight or an input; null: kernels may write it
-    std::optional<overlap::MemoryId> counter = {};  // of a cache's frozen rows
-    bool is_shared = false;                         // other devices write it
-  };
-  // The memory that a buffer begins in.
-  using BufferStart = MemoryPlace;
   struct Edge {
     EdgeReport report;
     bool is_judged = false;
     bool overlaps = false;  // in some execution a launch stands before it
   };
 
-  void set_counters(const bind::BufferTable& buffers);
-  Site& site_of(const bind::LaunchExecution& execution);
-  overlap::BoundLaunch bind(const bind::LaunchExecution& execution, Site& site);
   overlap::Verdict judge(overlap::BoundLaunch& bound, const Candidate& candidate);
   // Judges the edge that leads to it, and decides. Returns whether it starts early.
   bool judge_edge(overlap::BoundLaunch& bound, const Candidate& candidate, Decision& decision);
@@ -154,11 +134,6 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
   // The variables of the kernel's module; refers to the name. Null: of a kernel between peers.
   overlap::VariableNumber variables_of(const std::string* kernel);
-  overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
-  // The number of a variable of the kernel's module: `fresh` where it has none yet.
-  overlap::MemoryId variable_id(const std::string& kernel, const std::string& name,
-                                overlap::MemoryId fresh);
-  overlap::MemoryId variable(const std::string& kernel, std::string_view name, bool constant);
   // The memory that the ranks write for each other.
   overlap::MemoryId shared_memory();
   Edge& edge_to(std::uint32_t number);
@@ -177,18 +152,11 @@ class EdgeJudge : public bind::LaunchObserver {
   // Whether it may start early, with the reason; the same for an error that the program gets.
   void decide(const Candidate& candidate, const overlap::Verdict& verdict,
               const std::string& reason, Decision& decision);
-  // Looks for writes of weights and inputs.
-  void check_writes(const bind::LaunchExecution& execution, const overlap::BoundLaunch& bound,
-                    std::span<const overlap::GivenArgument> arguments);
   void note_unsafe(const Candidate& candidate, const std::string& reason);
 
-  const bind::BufferTable& buffers_;
   load::Footprints& footprints_;
   const bool has_pdl_;
-  std::vector<MemoryFacts> memories_;  // by MemoryId
-  std::vector<BufferStart> starts_;    // by buffer
-  // By module and name.
-  std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
+  JudgedMemory memory_;
   overlap::LaunchChain chain_;
   BranchJudge branches_;
   std::vector<Decision> decisions_;             // by launch
@@ -196,8 +164,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<const bind::PlannedStep*> ends_;  // by number, as `last_`
   std::vector<bool> by_values_;                 // by launch: its values were looked at
   bool by_collective_values_ = false;           // the same of any kernel between peers
-  std::optional<overlap::MemoryId> shared_;     // set where there is such a kernel
-  std::vector<Site> sites_;                     // by launch
+  LaunchBinder binder_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
   std::vector<Execution> history_;                                 // since the last full edge
   std::vector<overlap::GivenArgument> varying_;                    // of these
@@ -208,10 +175,8 @@ class EdgeJudge : public bind::LaunchObserver {
   std::uint32_t refined_ = 0;               // launches
   // A second or two of search, for all launches.
   overlap::EvidenceBudget budget_{.witness_steps = std::uint64_t{1} << 25};
-  std::optional<Error> refusal_, unsafe_, forbidden_write_;
-  bool writes_weight_ = false;
-  std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch
-  std::vector<std::string> warnings_;
+  WriteCheck write_check_;
+  std::optional<Error> refusal_, unsafe_;
   mutable std::string answers_;
 };
 

@@ -105,6 +105,9 @@ TEST_F(EdgeWords, SentencesNameBothAccesses) {
   EXPECT_EQ(sentence(EdgeCause::kOtherDevice),
             "late reads y at k.cu:12, before it has waited, and other devices write that at any "
             "time");
+  own_.prefetches = true;
+  EXPECT_THAT(sentence(EdgeCause::kStale), HasSubstr("late prefetches y at k.cu:12"));
+  own_.prefetches = false;
   EXPECT_THAT(sentence(EdgeCause::kUnknownEarly), HasSubstr("its address is loaded from memory"));
   EXPECT_THAT(sentence(EdgeCause::kTransitiveGap), HasSubstr("middle between never waits"));
   middle_.waits = Footprint::Waits::kSometimes;

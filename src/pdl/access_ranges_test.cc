@@ -467,6 +467,46 @@ TEST(AccessRanges, AccessesOfUnknownSizeMayReachAnywhere) {
   EXPECT_EQ(reach("atom.global.add.noftz.f16x2 %r3, [%a], %r4;"), "unknown");
 }
 
+// What was read before a register changed is no longer what it holds.
+TEST(AccessRanges, AConditionOnALaterValueSaysNothingOfAnEarlierOne) {
+  const auto of = [](const std::string& decides) {
+    return reach(
+        "mov.u32 %r4, 0;\n"
+        "L: mul.wide.u32 %d1, %r4, 4; add.s64 %d1, %a, %d1;\n"
+        "sub.u32 %r4, 100, %r4; and.b32 %r4, %r4, 127;\n" +
+        decides + " @%p1 bra L;\nld.global.u32 %r3, [%d1];");
+  };
+  EXPECT_EQ(of("setp.lt.u32 %p1, %r4, 50;"), "1 [256, 660)");
+  EXPECT_EQ(of("setp.ge.u32 %p1, %r4, 50;"), "1 [256, 768)");
+}
+
+// Below 0, numbers with a sign have another order than those without.
+TEST(AccessRanges, ALoopThatBeginsBelowZeroIsNotCounted) {
+  const auto of = [](const std::string& begin) {
+    return reach("mov.s32 %r4, " + begin +
+                 ";\nL: mul.wide.s32 %d1, %r4, 4; add.s64 %d1, %a, %d1; ld.global.u32 %r3, [%d1];\n"
+                 "add.s32 %r4, %r4, 1; setp.lt.s32 %p1, %r4, 10; @%p1 bra L;");
+  };
+  EXPECT_EQ(of("0"), "1 [256, 296)");
+  EXPECT_EQ(of("-5"), "1 [-8589934332, 296)");
+  EXPECT_EQ(of("-1"), "1 [-8589934332, 296)");
+}
+
+// An address before its memory, or far behind it, may have wrapped.
+TEST(AccessRanges, OnlyAddressesNearTheirMemoryHaveAnOrder) {
+  const auto of = [](const std::string& from, const std::string& bound) {
+    return reach(with_index("mul.wide.u32 %e, %i, 4; add.s64 %e, %a, %e; add.s64 %e, %e, " + from +
+                            ";\nadd.s64 %d2, %a, " + bound +
+                            "; setp.ge.u64 %q, %e, %d2; @%q bra END;\n" + kLoad + "END: ret;"));
+  };
+  EXPECT_EQ(of("0", "32"), "1 [256, 291)");
+  EXPECT_EQ(of("-256", "-224"), "1 [0, 35)");
+  EXPECT_EQ(of("-272", "-224"), "1 [-16, 80)");
+  EXPECT_EQ(of("0", "70368744177664"), "1 [256, 352)");
+  const std::string far = "0x0fffffffffffff00";
+  EXPECT_EQ(of(far, "32"), "unknown");
+}
+
 // A modifier that the rules are not written for may change the result.
 TEST(AccessRanges, ModifiersThatChangeTheResultEndIt) {
   const std::string access = "mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + std::string(kLoad);

@@ -163,7 +163,7 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     for (const TouchedMemory::Place& piece : found.pieces) add_once(deciding_, piece);
   }
   // The difference of a loaded address and a known one leads from this one to anywhere.
-  if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kLoaded;
+  if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kDecided;
   for (const Origin& origin : footprint.aligned) {
     tells_alignment_ = tells_alignment_ || !mixture(origin).pieces.empty();
   }
@@ -211,7 +211,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   const bool is_one = found.count() == 1;
   const bool is_loaded = found.loaded || loads_decide_;
   if (is_loaded && !(is_one && found.only_whole && loads_indexes_ && !found.loads_differ)) {
-    out.unknown = UnknownAddress::kLoaded;
+    out.unknown = found.loaded ? UnknownAddress::kLoaded : UnknownAddress::kDecided;
     return;
   }
   if (!found.elsewhere.empty() && !access.generic) out.unknown = UnknownAddress::kOtherSpace;

@@ -9,6 +9,7 @@
 #include "pdl/equalities.h"
 #include "pdl/instruction.h"
 #include "pdl/register_webs.h"
+#include "pdl/runtime_calls.h"
 #include "pdl/shared_place.h"
 #include "ptx/flat.h"
 #include "ptx/operand_use.h"
@@ -36,44 +37,6 @@ struct Frame {
   // those of an inlined function are its caller's.
   std::unordered_map<const ptx::Variable*, std::unordered_map<std::uint32_t, std::uint32_t>> names;
 };
-
-// Functions of the device's runtime that touch no buffer. vprintf reads what %s names.
-bool is_runtime_helper(std::string_view name) {
-  return name == "malloc" || name == "free" || name == "__assertfail" ||
-         name == "cudaGraphSetConditional";
-}
-
-// Whether the text has a conversion %s, such as "%-8s".
-bool prints_string(std::string_view format) {
-  for (std::size_t at = format.find('%'); at < format.size(); at = format.find('%', at + 1)) {
-    at = format.find_first_not_of("-+ #0123456789.*hlLjzt", at + 1);
-    if (at >= format.size()) break;
-    if (format[at] == 's') return true;
-  }
-  return false;
-}
-
-// Whether vprintf prints numbers alone, whatever format of the module it gets. Formats are arrays
-// of bytes with contents.
-bool prints_numbers(const ptx::ParsedModule& module) {
-  bool has_format = false;
-  for (const ptx::TopLevel& item : module.items()) {
-    const auto* const variable = std::get_if<ptx::Variable>(&item);
-    if (variable == nullptr || variable->initialiser.empty()) continue;
-    const InstructionOperand& contents = variable->initialiser[0];
-    std::string text(contents.text);
-    // Numbers of several bytes may hold text, too; their bytes come in order.
-    for (const InstructionOperand& number : contents.children) {
-      for (std::uint64_t rest = number.bits, k = 0; k < 8 && (k == 0 || rest != 0); ++k) {
-        text += static_cast<char>(rest & 0xff);
-        rest >>= 8;
-      }
-    }
-    if (prints_string(text)) return false;
-    has_format = true;
-  }
-  return has_format;
-}
 
 std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* variable) {
   const auto* first = function.params.data();
@@ -300,12 +263,13 @@ class CodeReader {
     const ptx::Function* function = code_.module->function(callee->text);
     if (function == nullptr) return;
     if (!function->has_body) {
-      const bool prints = function->name == "vprintf" && prints_numbers(*code_.module);
-      if (prints || is_runtime_helper(function->name)) {
-        out.kind = Kind::kCompute;
-      } else {
+      if (!is_known_call(function->name)) {
         out.open = UnseenCause::kForeignCall;
+        return;
       }
+      out.kind = Kind::kCompute;
+      out.open.reset();
+      if (prints_text(out)) out.sources = {format_of(f, flat.scope, arguments)};
       return;
     }
     std::size_t depth = 0;
@@ -324,6 +288,14 @@ class CodeReader {
     out.defines.clear();
     if (i.guard.empty()) out.next.clear();
     out.next.push_back(position(inner, 0));
+  }
+
+  // What a call passes first.
+  ValueSource format_of(std::uint32_t f, std::uint32_t scope, const InstructionOperand* given) {
+    const bool is_named = given != nullptr && !given->children.empty() &&
+                          given->children[0].kind == InstructionOperand::Kind::kIdentifier;
+    if (!is_named) return {ValueSource::Kind::kAnything, 0, 0};
+    return {ValueSource::Kind::kRegister, register_of(f, scope, given->children[0].text), 0};
   }
 
   // The callee's parameters are other names for what the caller passes.

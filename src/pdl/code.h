@@ -107,6 +107,11 @@ struct Operation {
   std::optional<UnseenCause> open;  // kOpen: why
 };
 
+inline bool is_access(const Operation& operation) {
+  return operation.kind == Operation::Kind::kLoad || operation.kind == Operation::Kind::kStore ||
+         operation.kind == Operation::Kind::kAtomic;
+}
+
 // Whether a thread that comes there may wait, end, or do what is not followed.
 inline bool ends_the_early_part(const Operation& operation) {
   return operation.kind == Operation::Kind::kWait || operation.kind == Operation::Kind::kEnd ||

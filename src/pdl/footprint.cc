@@ -9,17 +9,13 @@
 #include "pdl/code.h"
 #include "pdl/instruction.h"
 #include "pdl/origin_analysis.h"
+#include "pdl/runtime_calls.h"
 
 namespace baton::overlap {
 namespace {
 
 using Kind = Operation::Kind;
 using Space = Operation::Space;
-
-bool is_access(const Operation& operation) {
-  return operation.kind == Kind::kLoad || operation.kind == Kind::kStore ||
-         operation.kind == Kind::kAtomic;
-}
 
 class Builder {
  public:
@@ -33,6 +29,10 @@ class Builder {
       const Operation& operation = code_.operations[at];
       if (operation.kind == Kind::kOpen && !out_.unseen) {
         out_.unseen = {operation.open.value_or(UnseenCause::kCall), code_.place(operation)};
+      }
+      if (!out_.unseen && prints_text(operation) &&
+          !prints_numbers(code_, origins_.pool, origins_.addresses[at])) {
+        out_.unseen = {UnseenCause::kForeignCall, code_.place(operation)};
       }
       if (is_access(operation))
         touch(static_cast<std::uint32_t>(at), origins_.addresses[at], order.of[at]);

@@ -206,6 +206,8 @@ TEST(Footprint, KnowsEveryKindOfAccess) {
   EXPECT_EQ(of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%b], [%r2], 64;"),
             "update p1");
   EXPECT_EQ(of("prefetch.global.L2 [%a];"), "") << "takes no value";
+  EXPECT_EQ(of("prefetch.global.L2::evict_last [%a];"), "");
+  EXPECT_EQ(of("prefetch.global.L2::evict_normal [%a];"), "");
   EXPECT_EQ(of("prefetch.global.L1 [%a];"), "read p0");
   EXPECT_EQ(of("cp.async.bulk.prefetch.L2.global [%a], 64;"), "");
   EXPECT_EQ(of("discard.global.L2 [%a], 128;"), "write p0");

@@ -12,7 +12,8 @@ namespace baton::overlap {
 
 struct KernelOrigins {
   OriginPool pool;
-  // By operation: what the address of its access may be; empty for operations without one.
+  // By operation: what the address of its access may be, or that of the format that it prints by;
+  // empty for operations without one.
   std::vector<OriginSet> addresses;
   // What decides branches, selections and predicated operations. If an address has gone in, a
   // value may depend on it without having been computed from it.

@@ -270,7 +270,7 @@ OriginId OriginPool::compare(OriginId a, OriginId b) {
   const OriginId outcome = mix(subtract(a, b), kNumber);
   // Either operand may be the greater one, and what was loaded is not taken away from anything.
   const OriginId both = mix(a, b);
-  if (outcome == kUnknown || both == kUnknown) return kUnknown;
+  if (both == kUnknown) return kUnknown;
   Origin result = origins_[outcome];
   for (AddressSource& source : result.sources) {
     if (source.kind != SourceKind::kLoaded) continue;

@@ -66,6 +66,19 @@ TEST(OriginPool, AFullSetTakesInWhatItHasMixed) {
   }
 }
 
+// Of more addresses than an origin has room for. Their difference has fewer.
+TEST(OriginPool, TheOutcomeOfAComparisonOfTooManyIsUnknown) {
+  OriginPool pool;
+  const auto sum = [&](std::uint32_t first, std::uint32_t end) {
+    OriginId all = pool.loaded(false);
+    for (std::uint32_t id = first; id < end; ++id) all = pool.add(all, pool.of(param(id)));
+    return all;
+  };
+  EXPECT_NE(pool.subtract(sum(0, 50), sum(20, 70)), OriginPool::kUnknown);
+  EXPECT_EQ(pool.compare(sum(0, 50), sum(20, 70)), OriginPool::kUnknown);
+  EXPECT_NE(pool.compare(sum(0, 40), sum(20, 60)), OriginPool::kUnknown);
+}
+
 TEST(OriginPool, AnythingTakesInAll) {
   OriginPool pool;
   OriginSet set = full_set(pool, pool.of(param(0)));

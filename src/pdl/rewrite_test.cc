@@ -215,7 +215,7 @@ constexpr char kFunctions[] = R"(
 .func back() { call back; ret; }
 .extern .func elsewhere();
 .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
-.global .align 1 .b8 format[8] = {37, 45, 53, 100, 37, 37, 115, 0};  // "%-5d%%s"
+.global .align 1 .b8 format[3] = {37, 100, 0};  // "%d"
 )";
 
 TEST(Rewrite, LooksIntoCalls) {
@@ -244,16 +244,9 @@ TEST(Rewrite, LooksIntoCalls) {
             "add.u32 %r3, %r1, 1;\nWAIT ret;");
   EXPECT_EQ(of("call ends;\nst.global.f32 [%c], %f1; ret;"),
             "WAIT call ends;\nst.global.f32 [%c], %f1; ret;");
-  EXPECT_EQ(of("call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;"),
-            "WAIT call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;");
-  // %s reads what its argument points to.
-  const std::string prints =
-      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n";
-  for (const char* format : {"", ".global .align 1 .b8 format[5] = {37, 45, 56, 115, 0};\n"}) {
-    EXPECT_THAT(text("call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;",
-                     TriggerPlace::kNowhere, prints + format),
-                HasSubstr("whose body is elsewhere"));
-  }
+  const std::string format = "mov.u64 %d1, format;\n";
+  EXPECT_EQ(of(format + "call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;"),
+            format + "WAIT call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;");
   EXPECT_THAT(of("call back; ret;"), HasSubstr("a recursive call"));
   EXPECT_THAT(of("call elsewhere; ret;"), HasSubstr("whose body is elsewhere"));
 }
@@ -560,7 +553,8 @@ TEST(Rewrite, LeavesLoopsWhoseEndCannotBeToldTwice) {
 // The repeated instructions are put where an inner scope declares one of their names again.
 TEST(Rewrite, RepeatsNothingUnderANameThatMeansAnotherRegister) {
   const std::string counts = "add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n";
-  for (const std::string hidden : {".reg .pred %r1;", ".reg .b32 %r2;", ".reg .pred %p1;"}) {
+  for (const std::string hidden :
+       {".reg .pred %r1;", ".reg .b32 %r2;", ".reg .b32 %r<3>;", ".reg .pred %p1;"}) {
     const std::string inner =
         "L: { " + hidden + "\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n}\n";
     const std::string body = inner + counts + "@%p1 bra L;\nret;";
@@ -601,6 +595,17 @@ TEST(Rewrite, AnEditThatDoesNotParseIsAnObstacle) {
   std::size_t depth = 1;
   while (parses(depth + 1)) ++depth;
   EXPECT_TRUE(rewritten(nested(depth - 1), TriggerPlace::kBehindLoads).kernels[0].obstacle.empty());
+  // A wait of its own is told only of a kernel that is rewritten.
+  const std::string wait = "griddepcontrol.wait;\n";
+  const RewrittenKernel fits =
+      rewritten(wait + nested(depth - 1), TriggerPlace::kBehindLoads).kernels[0];
+  EXPECT_THAT(fits.own, HasSubstr("its own wait"));
+  EXPECT_FALSE(fits.changes.empty());
+  const RewrittenKernel fails =
+      rewritten(wait + nested(depth), TriggerPlace::kBehindLoads).kernels[0];
+  EXPECT_THAT(fails.obstacle, HasSubstr("blocks"));
+  EXPECT_EQ(fails.own, "");
+  EXPECT_TRUE(fails.changes.empty());
   const Rewriting result = rewritten(nested(depth), TriggerPlace::kBehindLoads);
   EXPECT_EQ(result.module, nullptr);
   EXPECT_THAT(result.kernels[0].obstacle, HasSubstr("blocks"));

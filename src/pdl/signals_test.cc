@@ -387,6 +387,52 @@ DONE: st.global.u32 [%c], 1;
   EXPECT_EQ(of(2), Order::kAfter);
 }
 
+// What is behind barrier 0 stays so: the numbers tell that no thread goes round it.
+TEST(Signals, ALaunchsNumbersTellThatABarrierIsPassed) {
+  const Footprint found = footprint_of(R"(
+setp.ne.u32 %p3, %r1, 0; @%p3 bra OTHERS;
+griddepcontrol.wait; bar.sync 0; bra STORE;
+OTHERS: setp.eq.u32 %p4, %r0, 0; @%p4 bra STORE;
+bar.sync 0; mov.u32 %r3, 1;
+STORE: st.global.u32 [%c], 1; bar.sync 1, 96;
+)",
+                                       "", {96, 1, 1});
+  const auto of = [&](std::uint64_t number) {
+    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                              GivenArgument::pointer(3),
+                                              GivenArgument::scalar(number)};
+    BoundLaunch bound = bind(found, given, {96, 1, 1}, {1, 1, 1},
+                             [](std::string_view, bool) { return MemoryId{9}; });
+    refine(bound, given, {96, 1, 1}, {1, 1, 1});
+    return bound.accesses.at(0).order;
+  };
+  EXPECT_NE(of(0), Order::kAfter);
+  EXPECT_EQ(of(2), Order::kAfter);
+}
+
+// A kernel's first instruction counts as the others do.
+TEST(Signals, TheFirstInstructionMayGiveASignal) {
+  const auto of = [](const std::string& first) {
+    const auto module = ptx::ParsedModule::parse(fmt::format(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+.reg .b64 %d<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+{} mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bra CONSUMER;
+griddepcontrol.wait; bar.arrive 1, 96; ret;
+CONSUMER: bar.sync 1, 96; ld.param.u64 %d1, [p]; st.global.u32 [%d1], 1; ret; }}
+)",
+                                                             first),
+                                                 "k.ptx");
+    return text_of(read_footprint(module, *module->function("k"), {96, 1, 1}));
+  };
+  EXPECT_EQ(of(""), "write p0");
+  EXPECT_EQ(of("nanosleep.u32 1;"), "write p0");
+  EXPECT_EQ(of("bar.arrive 1, 96;"), "unclear write p0");
+  EXPECT_EQ(of("bar.sync 1, 64;"), "unclear write p0");
+  EXPECT_EQ(of("frobnicate.b64 %d3, %d4;"), "unclear write p0");
+}
+
 // So may a number in a struct, wherever the program has computed the field's address.
 TEST(Signals, ALaunchHasNumbersInStructs) {
   const auto module = ptx::ParsedModule::parse(R"(.version 8.7

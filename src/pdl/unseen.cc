@@ -49,6 +49,8 @@ std::string_view describe(UnknownAddress why) {
       return "its address is computed from no pointer";
     case UnknownAddress::kLoaded:
       return "its address is loaded from memory";
+    case UnknownAddress::kDecided:
+      return "a value that is loaded from memory decides a branch, and so perhaps the address";
     case UnknownAddress::kMap:
       return "it goes through a tensor map or a texture";
     case UnknownAddress::kStruct:

@@ -35,6 +35,7 @@ enum class UnknownAddress : std::uint8_t {
   kConstant,     // it is a number in the code
   kComputed,     // from no pointer
   kLoaded,       // from memory
+  kDecided,      // what is loaded from memory decides a branch: the address may tell it
   kMap,          // the access goes through a tensor map or a texture
   kStruct,       // it is in a struct that is passed by value
   kNoParameter,  // it does not come from a parameter that the launch has

@@ -88,9 +88,9 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
     }
     const Value least = converted(i, from[0].bits), most = converted(i, from[0].most);
     // Nothing is cut off and no sign is spread: the two keep what they were.
-    const bool same = least.is_constant() && most.is_constant() && least.bits == from[0].bits &&
-                      most.bits == from[0].most;
-    return same ? Value::range(least.bits, most.bits) : Value::varies();
+    const bool same =
+        least == Value::constant(from[0].bits) && most == Value::constant(from[0].most);
+    return same ? from[0] : Value::varies();
   }
   if (from.size() == 3 && name == "mad" && fits(0) && fits(1)) {
     std::uint64_t least = 0, most = 0;

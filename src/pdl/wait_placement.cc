@@ -58,13 +58,13 @@ class WaitPlacer {
   // next one.
   std::vector<Stretch> stretches() const {
     std::vector<Stretch> result;
-    std::vector<bool> seen(flow_.exit() + 1);
-    std::vector<std::uint32_t> number(flow_.exit() + 1, kNone);  // by block: its stretch
+    std::vector<bool> seen(flow_.exit());
+    std::vector<std::uint32_t> number(flow_.exit(), kNone);  // by block: its stretch
     for (std::uint32_t b = 0; b < flow_.exit(); b = flow_.immediate_post_dominator(b)) {
       number[b] = static_cast<std::uint32_t>(result.size());
       result.push_back({.block = b, .dependent = first_dependent(b)});
     }
-    std::vector<bool> is_first(flow_.exit() + 1);
+    std::vector<bool> is_first(flow_.exit());
     for (const Stretch& stretch : result) is_first[stretch.block] = true;
     std::vector<std::int64_t> ways_back(result.size() + 1);  // how many more at k than before it
     for (std::uint32_t k = 0; k < result.size(); ++k) {
@@ -75,8 +75,9 @@ class WaitPlacer {
             number[to] = k;
             result[k].beyond = std::min(result[k].beyond, first_dependent(to));
             go(to);
-          } else if (number[to] <= k && (is_first[to] || number[to] < k)) {
-            // A way back: every stretch from there to here may be passed again.
+          } else if (number[to] <= k) {
+            // A way back: every stretch from there to here may be passed again. None is from a
+            // block in the same region.
             ++ways_back[number[to] + (is_first[to] ? 0 : 1)];
             --ways_back[k + 1];
           }

@@ -92,6 +92,20 @@ TEST_F(Certain, OtherRowsDoNotMeet) {
   EXPECT_EQ(judge(sums + kWait, 4), EdgeCause::kConflict) << "row 3 is among them";
 }
 
+// A conversion of all 64 bits leaves an address as it is. One of the lower half does not.
+TEST_F(Certain, AConversionMayCutAnAddress) {
+  follow(kProduces);
+  const auto of = [&](const std::string& types) {
+    return judge(std::string(kElement) + "cvt." + types + " %e, %e; ld.global.u32 %r3, [%e];\n" +
+                 kWait);
+  };
+  EXPECT_EQ(of("s64.u64"), EdgeCause::kConflict);
+  EXPECT_EQ(of("u64.u64"), EdgeCause::kConflict);
+  for (const char* const types : {"u64.u32", "s64.s32", "u64.u16", "f64.u64", "u64.f64"}) {
+    EXPECT_NE(of(types), EdgeCause::kConflict) << types;
+  }
+}
+
 TEST_F(Certain, EvenAndOddElementsDoNotMeet) {
   const std::string twice =
       "shl.b32 %r3, %r1, 1; mul.wide.u32 %d1, %r3, 4; add.s64 %d1, %a, %d1;\n";

@@ -34,7 +34,8 @@ void check(const TensorMapArgument& map, const ProgramScope& scope) {
                   list.size(), what);
     }
     for (const Expression& extent : list) {
-      scope.check(extent, fmt::format("an extent in {} of the tensor map", what), least);
+      scope.check(
+          extent, [&] { return fmt::format("an extent in {} of the tensor map", what); }, least);
     }
   };
   check_list(map.shape, "shape", 1, true);
@@ -67,7 +68,9 @@ void check_argument(LaunchArgument& argument, const ProgramScope& scope) {
                  [&](const BufferView& view) {
                    const ProgramBuffer& target = scope.check(view.place);
                    if (!view.count) return;
-                   scope.check(*view.count, fmt::format("the count of {}", target.name), 0);
+                   scope.check(
+                       *view.count, [&] { return fmt::format("the count of {}", target.name); },
+                       0);
                  },
                  [&](StructArgument& fields) {
                    for (LaunchArgument& field : fields.fields) {

@@ -53,8 +53,8 @@ TensorMapArgument read_tensor_map(const TableReader& table) {
 
 class ArgumentReader {
  public:
-  ArgumentReader(const Document& document, std::string what)
-      : document_(document), what_(std::move(what)) {}
+  ArgumentReader(const Document& document, const ArgumentName& name)
+      : document_(document), name_(name) {}
 
   LaunchArgument read(const DocumentNode& node) const {
     switch (node.kind) {
@@ -77,7 +77,7 @@ class ArgumentReader {
   template <typename... Args>
   [[noreturn]] void fail(const DocumentNode& node, fmt::format_string<Args...> format,
                          Args&&... args) const {
-    throw error_at(document_.place(node), ErrorCode::kInvalidInput, "{} {}", what_,
+    throw error_at(document_.place(node), ErrorCode::kInvalidInput, "{} {}", name_.text(),
                    fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -94,7 +94,7 @@ class ArgumentReader {
     const auto& [key, line, column, value] = node.members[0];
     if (key == "bytes") return raw_bytes(value);
     if (key == "tensor_map") {
-      return read_tensor_map({document_, value, "tensor_map of " + what_, kTensorMapKeys});
+      return read_tensor_map({document_, value, "tensor_map of " + name_.text(), kTensorMapKeys});
     }
     if (key == "struct") return struct_fields(value);
     const auto dtype = parse_dtype(key);
@@ -122,7 +122,7 @@ class ArgumentReader {
 
   LaunchArgument view(const DocumentNode& node) const {
     static constexpr std::string_view kKeys[] = {"buffer", "offset", "count"};
-    const TableReader table(document_, node, "the view of " + what_, kKeys);
+    const TableReader table(document_, node, "the view of " + name_.text(), kKeys);
     BufferView result;
     result.place.where = document_.content_place(*table.find("buffer"));
     result.place.buffer = table.required_string("buffer");
@@ -137,7 +137,7 @@ class ArgumentReader {
     }
     StructArgument result;
     for (const DocumentNode& item : value.items) {
-      const std::string name = fmt::format("field {} of {}", result.fields.size(), what_);
+      const ArgumentName name{"field", result.fields.size(), name_.step, &name_};
       result.fields.push_back(ArgumentReader(document_, name).read(item));
     }
     return result;
@@ -167,14 +167,18 @@ class ArgumentReader {
   }
 
   const Document& document_;
-  std::string what_;
+  const ArgumentName& name_;
 };
 
 }  // namespace
 
+std::string ArgumentName::text() const {
+  return fmt::format("{} {} of {}", kind, number, outer != nullptr ? outer->text() : std::string(step));
+}
+
 LaunchArgument read_argument(const Document& document, const DocumentNode& node,
-                             const std::string& what) {
-  return ArgumentReader(document, what).read(node);
+                             const ArgumentName& name) {
+  return ArgumentReader(document, name).read(node);
 }
 
 BufferOffset read_place(const TableReader& table, std::string_view key) {

@@ -100,48 +100,58 @@ void set_place(const toml::source_position& from, int& line, int& column) {
   column = static_cast<int>(from.column);
 }
 
-DocumentNode convert(const toml::node& from) {
-  DocumentNode node;
-  set_place(from.source().begin, node.line, node.column);
-  set_place(from.source().end, node.end_line, node.end_column);
+void convert(toml::node& from, DocumentNode& to);
+
+void convert(toml::table& from, std::vector<DocumentNode::Member>& to) {
+  // toml++ keeps them sorted by name.
+  std::vector<std::pair<const toml::key*, toml::node*>> members;
+  members.reserve(from.size());
+  for (auto&& [key, value] : from) members.emplace_back(&key, &value);
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    return a.first->source().begin < b.first->source().begin;
+  });
+  to.reserve(members.size());
+  for (const auto& [key, value] : members) {
+    DocumentNode::Member& member = to.emplace_back();
+    member.key = key->str();
+    set_place(key->source().begin, member.line, member.column);
+    convert(*value, member.value);
+  }
+}
+
+// Takes the texts out of the node.
+void convert(toml::node& from, DocumentNode& to) {
+  set_place(from.source().begin, to.line, to.column);
+  set_place(from.source().end, to.end_line, to.end_column);
   switch (from.type()) {
-    case toml::node_type::table: {
-      for (const auto& [key, value] : *from.as_table()) {
-        DocumentNode::Member member{std::string(key.str()), 0, 0, convert(value)};
-        set_place(key.source().begin, member.line, member.column);
-        node.members.push_back(std::move(member));
-      }
-      // toml++ keeps them sorted by name.
-      std::stable_sort(node.members.begin(), node.members.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-      });
+    case toml::node_type::table:
+      convert(*from.as_table(), to.members);
       break;
-    }
     case toml::node_type::array:
-      node.kind = DocumentNode::Kind::kArray;
-      for (const toml::node& item : *from.as_array()) node.items.push_back(convert(item));
+      to.kind = DocumentNode::Kind::kArray;
+      to.items.reserve(from.as_array()->size());
+      for (toml::node& item : *from.as_array()) convert(item, to.items.emplace_back());
       break;
     case toml::node_type::string:
-      node.kind = DocumentNode::Kind::kString;
-      node.string = from.as_string()->get();
+      to.kind = DocumentNode::Kind::kString;
+      to.string = std::move(from.as_string()->get());
       break;
     case toml::node_type::integer:
-      node.kind = DocumentNode::Kind::kInteger;
-      node.integer = from.as_integer()->get();
+      to.kind = DocumentNode::Kind::kInteger;
+      to.integer = from.as_integer()->get();
       break;
     case toml::node_type::floating_point:
-      node.kind = DocumentNode::Kind::kFloat;
-      node.real = from.as_floating_point()->get();
+      to.kind = DocumentNode::Kind::kFloat;
+      to.real = from.as_floating_point()->get();
       break;
     case toml::node_type::boolean:
-      node.kind = DocumentNode::Kind::kBool;
-      node.integer = from.as_boolean()->get() ? 1 : 0;
+      to.kind = DocumentNode::Kind::kBool;
+      to.integer = from.as_boolean()->get() ? 1 : 0;
       break;
     default:
-      node.kind = DocumentNode::Kind::kTime;
+      to.kind = DocumentNode::Kind::kTime;
       break;
   }
-  return node;
 }
 
 }  // namespace
@@ -185,7 +195,7 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
                    "named in a program, or shown by baton inspect");
   }
   DotCounter(text_, name_).check();
-  const toml::parse_result result = toml::parse(std::string_view(text_));
+  toml::parse_result result = toml::parse(std::string_view(text_));
   if (!result) {
     const toml::parse_error& failure = result.error();
     SourceLocation where{name_};
@@ -200,7 +210,7 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
     }
     throw refusal;
   }
-  root_ = convert(result.table());
+  convert(result.table(), root_);
   line_starts_.push_back(0);
   for (std::size_t i = 0; i < text_.size(); ++i) {
     if (text_[i] == '\n') line_starts_.push_back(i + 1);

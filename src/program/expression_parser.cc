@@ -284,7 +284,7 @@ bool is_identifier(std::string_view text) {
 }
 
 std::shared_ptr<const ExpressionCode> parse_expression(ExpressionKind kind, std::string_view text,
-                                                       const SourceLocation& where) {
+                                                       SourceLocation where) {
   if (text.size() > kMaxLength) {
     throw error_at(where, ErrorCode::kInvalidInput,
                    "an expression of {} bytes is longer than the limit of {}", text.size(),
@@ -293,7 +293,7 @@ std::shared_ptr<const ExpressionCode> parse_expression(ExpressionKind kind, std:
   auto code = std::make_shared<ExpressionCode>();
   code->kind = kind;
   code->text = text;
-  code->where = where;
+  code->where = std::move(where);
   ExpressionParser(*code).parse();
   return code;
 }

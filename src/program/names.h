@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "baton/world.h"
+
 namespace baton {
 
 // What a program file calls the values of the enumerations of baton/program.h, in their order.
@@ -34,5 +36,9 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 24> k
 }};
 inline constexpr std::array<std::string_view, 3> kReduceNames = {"sum", "max", "min"};
 inline constexpr std::array<std::string_view, 2> kPlacementNames = {"any", "even"};
+// Of CollectiveExecutor, without kAuto, which no program names.
+inline constexpr std::array<std::string_view, 3> kExecutorNames = {"nccl", "host", "peer"};
+static_assert(static_cast<int>(CollectiveExecutor::kNccl) == 1 &&
+              static_cast<int>(CollectiveExecutor::kPeer) == kExecutorNames.size());
 
 }  // namespace baton

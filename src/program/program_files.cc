@@ -97,9 +97,10 @@ class ProgramFiles {
   std::vector<fs::path> done_;
 };
 
-// Errors that know no place are the file's. `file` is empty for a text.
-Program read_program(std::string_view text, std::string name, const fs::path& directory,
-                     std::string default_name, const fs::path& file, Includes includes) {
+// `file` is empty for a text.
+ProgramDefinition read_definition(std::string_view text, std::string name,
+                                  const fs::path& directory, std::string default_name,
+                                  const fs::path& file, Includes includes) {
   const Document document(text, std::move(name));
   ProgramDefinition program;
   program.file = file;
@@ -113,28 +114,40 @@ Program read_program(std::string_view text, std::string name, const fs::path& di
     throw error_at(document.place(document.root()), ErrorCode::kInvalidInput,
                    "the program lacks \"steps\"");
   }
-  try {
-    return Program(std::move(program));
-  } catch (Error& failure) {
-    failure.at({document.name()});
-    throw;
-  }
+  return program;
 }
 
 }  // namespace
 
-Program read_program_text(std::string_view toml, std::string name, const fs::path& directory,
+ProgramDefinition read_definition_text(std::string_view toml, std::string name,
+                                       const fs::path& directory, Includes includes) {
+  std::string default_name = name;
+  return read_definition(toml, std::move(name), directory, std::move(default_name), {}, includes);
+}
+
+Program check_program(ProgramDefinition program, const std::string& name) {
+  try {
+    return Program(std::move(program));
+  } catch (Error& failure) {
+    failure.at({name});
+    throw;
+  }
+}
+
+Program read_program_text(std::string_view toml, const std::string& name, const fs::path& directory,
                           Includes includes) {
-  return read_program(toml, name, directory, name, {}, includes);
+  return check_program(read_definition_text(toml, name, directory, includes), name);
 }
 
 Program Program::from_file(const fs::path& path) {
-  return read_program(read_file(path, Document::kMaxBytes), path.string(), path.parent_path(),
-                      path.stem().string(), path, Includes::kRead);
+  return check_program(
+      read_definition(read_file(path, Document::kMaxBytes), path.string(), path.parent_path(),
+                      path.stem().string(), path, Includes::kRead),
+      path.string());
 }
 
 Program Program::from_text(std::string_view toml, std::string name, const fs::path& directory) {
-  return read_program_text(toml, std::move(name), directory, Includes::kRead);
+  return read_program_text(toml, name, directory, Includes::kRead);
 }
 
 }  // namespace baton

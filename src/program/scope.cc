@@ -210,18 +210,16 @@ void ProgramScope::check_argument_names(const ExpressionCode& code) const {
   check_names(code);
 }
 
-void ProgramScope::check(const Expression& expression, std::string_view what,
-                         std::int64_t least) const {
-  check_names(*expression.code());
-  if (const auto literal = expression.literal(); literal && *literal < least) {
-    throw error_at(expression.where(), ErrorCode::kInvalidInput, "{} is {}, it must be at least {}",
-                   what, *literal, least);
-  }
+void ProgramScope::refuse_literal(const Expression& expression, std::string_view what,
+                                  std::int64_t least) {
+  throw error_at(expression.where(), ErrorCode::kInvalidInput, "{} is {}, it must be at least {}",
+                 what, *expression.literal(), least);
 }
 
 const ProgramBuffer& ProgramScope::check(const BufferOffset& place) const {
   const ProgramBuffer& target = buffer(place.buffer, place.where);
-  if (place.offset) check(*place.offset, fmt::format("the offset in {}", place.buffer), 0);
+  if (place.offset) check(
+        *place.offset, [&] { return fmt::format("the offset in {}", place.buffer); }, 0);
   return target;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <string>
@@ -79,8 +80,17 @@ class ProgramScope {
   void require_symbols(const ExpressionCode& code, std::string_view what) const;
   // The same for an argument: a lone unknown name may have been meant for a buffer.
   void check_argument_names(const ExpressionCode& code) const;
-  // Also that a literal is not below `least`. `what` names the expression in messages.
-  void check(const Expression& expression, std::string_view what, std::int64_t least) const;
+  // Also that a literal is not below `least`. `what` names the expression in messages: a text, or
+  // a function that makes one.
+  void check(const Expression& expression, std::string_view what, std::int64_t least) const {
+    check(expression, [what] { return what; }, least);
+  }
+  template <std::invocable What>
+  void check(const Expression& expression, const What& what, std::int64_t least) const {
+    check_names(*expression.code());
+    const auto literal = expression.literal();
+    if (literal && *literal < least) refuse_literal(expression, what(), least);
+  }
   const ProgramBuffer& check(const BufferOffset& place) const;
   void check(ProgramAttributes& attributes) const;
   // The buffer whose first element a step at `where` tests.
@@ -108,6 +118,8 @@ class ProgramScope {
   };
 
   void declare(const std::string& name, const Declared& declared);
+  [[noreturn]] static void refuse_literal(const Expression& expression, std::string_view what,
+                                          std::int64_t least);
   void require_branch(const std::string& event, const SourceLocation& where) const;
 
   const ProgramDefinition& program_;

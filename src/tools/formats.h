@@ -6,7 +6,7 @@
 
 namespace baton::tools {
 
-// The versions of the files that this Baton writes: {"bundle", "1.1"}, {"record", "2"}.
+// The versions of the files that this Baton writes: {"bundle", "1.2"}, {"record", "2"}.
 std::vector<std::pair<std::string, std::string>> format_versions();
 
 }  // namespace baton::tools

@@ -18,7 +18,7 @@ namespace baton::trace {
 inline std::optional<std::filesystem::path> find_ptxas() {
   std::string folders = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
   for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* set = std::getenv(home)) folders += ":" + std::string(set) + "/bin";
+    if (const char* set = std::getenv(home)) folders.append(":").append(set).append("/bin");
   }
   folders += ":/usr/local/cuda/bin";
   for (std::size_t begin = 0; begin <= folders.size();) {

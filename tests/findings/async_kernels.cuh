@@ -368,3 +368,32 @@ KERNEL announces_half_and_reads_it(float* y, const float* x) {
   wait_for(&full, 0);
   y[i] = s[t % 64];
 }
+
+// --- What discard destroys ---
+__device__ void discard_line(float* line) {
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(line) : "memory");
+}
+KERNEL discards(float* y) {
+  INDEX;
+  if (t % 32 == 0) discard_line(y + i);
+}
+KERNEL discards_first(float* y) {
+  INDEX;
+  if (t % 32 == 0) discard_line(y + i);
+  WAIT;
+  __syncthreads();
+  y[i] = 1;
+}
+KERNEL discards_behind_wait(float* y) {
+  INDEX;
+  WAIT;
+  if (t % 32 == 0) discard_line(y + i);
+  __syncthreads();
+  y[i] = 1;
+}
+KERNEL discards_weight(float* y, float* w) {
+  INDEX;
+  y[i] = w[i];
+  __syncthreads();
+  if (t % 32 == 0) discard_line(w + i);
+}

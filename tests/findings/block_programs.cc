@@ -163,6 +163,7 @@ std::vector<Program> block_programs() {
       {"counts_in_weight", {"weight_written"}, writes_weight("counts_in_weight")},
       {"writes_one_weight", {"weight_written"}, writes_weight("writes_one_weight")},
       {"publishes_in_weight", {"weight_written"}, writes_weight("publishes_in_weight")},
+      {"discards_weight", {"weight_written"}, writes_weight("discards_weight")},
       // --- Frozen rows ---
       {"writes_frozen", {"frozen_write"}, writes_frozen("writes_weight")},
       {"counts_in_frozen", {"frozen_write"}, writes_frozen("counts_in_weight")},

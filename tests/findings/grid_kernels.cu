@@ -56,3 +56,5 @@ FLAG_LOAD(load_volatile, "ld.volatile.global.u32")
 #include "grid_wrong_kernels.cuh"
 #include "grid_pattern_kernels.cuh"
 #include "grid_protocol_kernels.cuh"
+#include "discard_kernels.cuh"
+#include "role_kernels.cuh"

@@ -37,6 +37,12 @@ std::vector<Program> memory_programs() {
       {"reads_unwritten_shared",
        {"uninitialized"},
        [](B& b) { b.launch("reads_unwritten_shared", b.y); }},
+      {"reads_what_was_discarded",
+       {"uninitialized"},
+       [](B& b) {
+         b.launch("discards", b.y);
+         b.launch("produce", b.z, b.y);
+       }},
       {"reads_freed", {"use_after_free"}, use_freed("produce", false)},
       {"writes_freed", {"use_after_free"}, use_freed("produce", true)},
       {"waits_then_reads_freed", {"use_after_free"}, use_freed("consume", false)},

@@ -179,6 +179,12 @@ std::vector<Program> order_programs() {
          b.launch("produce_plain", b.y, b.x);
          b.early("heads_first", b.y);
        }},
+      {"discards_first",
+       {"write_before_wait"},
+       [](B& b) {
+         b.launch("produce", b.y, b.x);
+         b.early("discards_first", b.y);
+       }},
       // --- Writes over what the grid before still reads ---
       {"clears_input",
        {"write_after_read"},

@@ -296,6 +296,11 @@ std::vector<Program> right_programs() {
         "cluster_stores_behind_barrier", "cluster_copies"}) {
     add(kernel, [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); });
   }
+  add("reads_what_was_written_over_discarded", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("discards_behind_wait", b.y);
+    b.launch("produce_plain", b.z, b.y);
+  });
   add("one_warp_swaps_in_cluster",
       [](B& b) { b.by_warps("one_warp_swaps_in_cluster", b.y, b.x, 2); });
   add("grid_syncs",

@@ -173,7 +173,9 @@ void add_qualifiers(Group& group) {
     group.add(fmt::format("{}  st.global.u32 [%p], %a;\n  {} %d, [%p];", global.address, load),
               [](u32 a) { return a; });
   }
-  for (const std::string_view prefetch : {"prefetch.global.L1", "prefetch.global.L2"}) {
+  for (const std::string_view prefetch :
+       {"prefetch.global.L1", "prefetch.global.L2", "prefetch.global.L2::evict_last",
+        "prefetch.global.L2::evict_normal"}) {
     group.add(fmt::format("{}  st.global.u32 [%p], %a;\n  {} [%p];\n  ld.global.u32 %d, [%p];",
                           global.address, prefetch),
               [](u32 a) { return a; });

@@ -35,6 +35,9 @@ std::vector<Litmus> barrier_litmus() {
   const auto waits = [](const std::string& how) {
     return "{ AGAIN: mbarrier." + how + ".b64 %p9, [%sm], 0; @!%p9 bra AGAIN; }\n";
   };
+  const auto once = [](const std::string& how) {
+    return "mbarrier." + how + ".parity.shared::cta.b64 %p9, [%sm], 0;\n";
+  };
   const auto arrives = [](const std::string& order) {
     return "mbarrier.arrive" + order + ".shared::cta.b64 %d0, [%sm];\n";
   };
@@ -118,12 +121,20 @@ std::vector<Litmus> barrier_litmus() {
       warps("cluster_barrier_relaxed", A::kRacy, kAcross, {w + loosely, loosely + r}),
       warps("cluster_barrier_with_fence", A::kByScope, kAcross,
             {w + "fence.acq_rel.SCOPE;\n" + loosely, loosely + r}),
+      warps("cluster_barrier_with_fence_of_mbarriers", A::kRacy, kAcross,
+            {w + "fence.mbarrier_init.release.cluster;\n" + loosely, loosely + r}),
       warps("cluster_barrier_acquires", A::kRacy, kAcross,
             {"barrier.cluster.arrive;\n" + w + "barrier.cluster.wait;\n", cluster + r}),
       // --- mbarriers ---
       mbarrier("mbarrier", A::kOrdered, kWarps | kLanes, {st + arrives(""), try_wait + ld}),
       mbarrier("mbarrier_tested", A::kOrdered, kWarps | kLanes,
                {st + arrives(""), waits("test_wait.parity.shared::cta") + ld}),
+      mbarrier("mbarrier_tried_once", A::kRacy, kWarps | kLanes,
+               {st + arrives(""), once("try_wait") + ld}),
+      mbarrier("mbarrier_tested_once", A::kRacy, kWarps | kLanes,
+               {st + arrives(""), once("test_wait") + ld}),
+      mbarrier("mbarrier_tried_once_and_over", A::kOrdered, kWarps | kLanes,
+               {st + arrives(""), once("try_wait") + "@%p9 " + ld}),
       mbarrier("mbarrier_arrives_relaxed", A::kRacy, kWarps | kLanes,
                {st + arrives(".relaxed.cta"), try_wait + ld}),
       mbarrier("mbarrier_waits_relaxed", A::kRacy, kWarps | kLanes,

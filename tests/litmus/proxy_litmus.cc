@@ -33,6 +33,8 @@ std::vector<Litmus> proxy_litmus() {
   constexpr const char* kOverwrites =
       "a copy that overwrites needs a proxy fence by the model alone";
   // Of data in global memory.
+  const std::string copy_x = "cp.async.ca.shared.global [%sx], [%x], 4;\n";
+  const std::string discard = "discard.L2 [%x], 128;\n";
   const std::string load_x =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%sx], [%x], 16, "
       "[%sm];\n";
@@ -106,6 +108,23 @@ std::vector<Litmus> proxy_litmus() {
       shared("bulk_store_overwritten_behind_its_read", A::kOrdered, kOne,
              {w + proxy + store + store_read + "st.u32 [%x], 1;\n"}),
       // --- Global memory ---
+      global("copy_source_overwritten", A::kRacy, kOne, {copy_x + w}),
+      global("copy_source_overwritten_behind_wait", A::kOrdered, kOne,
+             {copy_x + "cp.async.wait_all;\n" + w + r}),
+      global("copy_source_overwritten_by_other_warp", A::kRacy, kWarps,
+             {own(copy_x) + sync, sync + own(w)}),
+      global("copy_source_overwritten_by_other_warp_behind_wait", A::kOrdered, kWarps,
+             {own(copy_x + "cp.async.wait_all;\n") + sync, sync + own(w)}),
+      global(
+          "copy_source_overwritten_behind_copies", A::kOrdered, kWarps,
+          {own(copy_x + "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%sm];\n"), wait + own(w)}),
+      global("copy_source_overwritten_behind_arrival", A::kRacy, kWarps,
+             {own(copy_x + "mbarrier.arrive.shared::cta.b64 %d0, [%sm];\n"), wait + own(w)}),
+      global("discard_then_written", A::kOrdered, kOne, {discard + w + r}),
+      global("discard_behind_read", A::kOrdered, kWarps,
+             {own("ld.u32 %r0, [%x];\n") + sync, sync + own(discard + w + r)}),
+      global("discard_beside_read", A::kRacy, kApart, {own("ld.u32 %r0, [%x];\n"), own(discard)}),
+      global("discard_beside_write", A::kRacy, kApart, {own(w), own(discard)}),
       global("bulk_load_of_written", A::kOrdered, kOne, {w + proxy + expect + load_x + wait}),
       global("bulk_load_of_written_unfenced", A::kRacy, kOne, {w + expect + load_x + wait}),
       global("bulk_load_of_other_warps", A::kOrdered, kWarps,
@@ -140,6 +159,11 @@ std::vector<Litmus> proxy_litmus() {
              kOverwrites),
       global("bulk_store_behind_read_unfenced", A::kRacy, kOne,
              {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + r + store_x + store_done)},
+             kOverwrites),
+      global("bulk_store_behind_reads_fenced_for_one", A::kRacy, kWarps,
+             {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + r + proxy) + sync +
+                  own(store_x + store_done),
+              own("ld.u32 %r0, [%x];\n") + sync},
              kOverwrites),
       global("bulk_store_then_read", A::kOrdered, kOne,
              {own("st.shared.v4.u32 [%sx], {7, 7, 7, 7};\n" + proxy + store_x + store_done + r)}),

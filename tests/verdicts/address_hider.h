@@ -17,6 +17,9 @@ class AddressHider : public KernelWriter {
   // Leaves the address `goal` in the register that it returns.
   std::string launder(const std::string& goal);
 
+  // The same by outcomes of instructions, and not only in the ways of the first one.
+  std::string launder_by_outcomes(const std::string& goal);
+
   // Accesses an element of the thread there.
   void access(const std::string& at, bool may_write);
 
@@ -71,6 +74,12 @@ class AddressHider : public KernelWriter {
   std::string by_counting(const std::string& held);
 
   std::string by_calls(const std::string& held);
+
+  // By carries, sums that are cut off, the greater one of two, and lanes.
+  std::string by_outcomes(const std::string& held);
+  std::string by_wide_outcomes(const std::string& held);
+  std::string by_narrow_outcomes(const std::string& held);
+  std::string by_alignment(const std::string& held);
 };
 
 }  // namespace baton::verdicts

@@ -15,10 +15,22 @@
 namespace baton::verdicts {
 namespace {
 
+GeneratedChain passed(GeneratedChain chain, Passing passing) {
+  for (GeneratedLaunch& launch : chain.launches) launch.passing = passing;
+  return chain;
+}
+
 TEST(Generated, LaunderedPointers) {
   const GeneratedRange range = generated_range(1500);
   const FamilyCount count = hold_family(range, laundered_chain);
   EXPECT_GT(count.proven, range.count / 50);
+}
+
+TEST(Generated, AddressesToldByOutcomes) {
+  const GeneratedRange range = generated_range(500);
+  const FamilyCount count = hold_family(range, told_chain);
+  EXPECT_GT(count.unknown_races, range.count / 4);
+  hold_family(range, [](std::uint64_t seed) { return passed(told_chain(seed), Passing::kViews); });
 }
 
 TEST(Generated, ControlFlowAndRoles) {
@@ -39,11 +51,6 @@ TEST(Generated, OutlinedControlFlow) {
 TEST(Generated, OutlinedPointers) {
   const GeneratedRange range = generated_range(400);
   hold_family(range, [](std::uint64_t seed) { return outlined(laundered_chain(seed), seed); });
-}
-
-GeneratedChain passed(GeneratedChain chain, Passing passing) {
-  for (GeneratedLaunch& launch : chain.launches) launch.passing = passing;
-  return chain;
 }
 
 TEST(Generated, PointersInStructs) {

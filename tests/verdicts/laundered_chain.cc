@@ -5,8 +5,9 @@
 #include "address_hider.h"
 
 namespace baton::verdicts {
+namespace {
 
-GeneratedChain laundered_chain(std::uint64_t seed) {
+GeneratedChain hiding_chain(std::uint64_t seed, bool by_outcomes) {
   GeneratedChain chain{.seed = seed, .launches = {}};
   GeneratedLaunch& writes = chain.launches.emplace_back();
   writes.buffers = "xwty";
@@ -20,7 +21,8 @@ GeneratedChain laundered_chain(std::uint64_t seed) {
   AddressHider writer(seed);
   const bool races = seed % 2 == 0;
   const bool own = writer.chance(40);  // y, which the chain does not touch otherwise
-  const std::string at = writer.launder(races ? "%a" : own ? "%e" : "%b");
+  const std::string goal = races ? "%a" : own ? "%e" : "%b";
+  const std::string at = by_outcomes ? writer.launder_by_outcomes(goal) : writer.launder(goal);
   writer.access(at, races || own);
   writer.line("griddepcontrol.wait;");
   GeneratedLaunch& victim = chain.launches.emplace_back();
@@ -29,6 +31,16 @@ GeneratedChain laundered_chain(std::uint64_t seed) {
   victim.declarations = writer.declarations();
   victim.body = writer.text();
   return chain;
+}
+
+}  // namespace
+
+GeneratedChain laundered_chain(std::uint64_t seed) {
+  return hiding_chain(seed, false);
+}
+
+GeneratedChain told_chain(std::uint64_t seed) {
+  return hiding_chain(seed, true);
 }
 
 }  // namespace baton::verdicts

@@ -12,4 +12,8 @@ namespace baton::verdicts {
 // The others use w or y, and do not.
 GeneratedChain laundered_chain(std::uint64_t seed);
 
+// The same, where outcomes of instructions tell the address: carries, saturation, the greater one
+// of two values, lanes and alignments.
+GeneratedChain told_chain(std::uint64_t seed);
+
 }  // namespace baton::verdicts

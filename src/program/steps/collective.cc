@@ -70,10 +70,6 @@ constexpr std::array<CollectiveFacts, 6> kCollectiveFacts = {{
      true},
 }};
 
-constexpr std::array<std::string_view, 3> kExecutorNames = {"nccl", "host", "peer"};
-static_assert(static_cast<int>(CollectiveExecutor::kNccl) == 1 &&
-              static_cast<int>(CollectiveExecutor::kPeer) == kExecutorNames.size());
-
 std::span<const std::string_view> keys_of(const CollectiveFacts& facts) {
   const auto end = std::ranges::find(facts.keys, std::string_view());
   return {facts.keys.begin(), end};

@@ -48,9 +48,10 @@ StepAction read_launch(const StepSource& source) {
     if (args->kind != DocumentNode::Kind::kArray) {
       table.refuse(*args, "args", "an array of arguments");
     }
+    step.args.reserve(args->items.size());
     for (const DocumentNode& item : args->items) {
-      const std::string name = fmt::format("argument {} of {}", step.args.size(), source.what);
-      step.args.push_back(read_argument(source.document, item, name));
+      step.args.push_back(
+          read_argument(source.document, item, {"argument", step.args.size(), source.what}));
     }
   }
   step.attributes = read_attributes(table);
@@ -67,9 +68,13 @@ void check_extents(const LaunchStep& step, const std::vector<Expression>& extent
                 extents.size());
   }
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    scope.check(extents[axis],
-                fmt::format("{}.{} of the launch of {}", what, "xyz"[axis], printable(step.kernel)),
-                1);
+    scope.check(
+        extents[axis],
+        [&] {
+          return fmt::format("{}.{} of the launch of {}", what, "xyz"[axis],
+                             printable(step.kernel));
+        },
+        1);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -26,17 +27,17 @@ void AsyncState::clear() {
   arrivals = 0;
 }
 
-namespace {
-
-// What a warp, or a block, may have under way; the oldest happens early where it has more.
-constexpr std::size_t kMostUnderWay = 1024;
-constexpr std::uint32_t kBulkUnit = 16;  // bulk copies move multiples of this many bytes
-
 WarpAsync& warp_async(BlockState& block, std::uint32_t warp) {
   AsyncState& async = block.async;
   if (async.warps.empty()) async.warps.resize(block.warps.size());
   return async.warps[warp];
 }
+
+namespace {
+
+// What a warp, or a block, may have under way; the oldest happens early where it has more.
+constexpr std::size_t kMostUnderWay = 1024;
+constexpr std::uint32_t kBulkUnit = 16;  // bulk copies move multiples of this many bytes
 
 const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
   return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
@@ -180,17 +181,16 @@ void watch_global_side(Exec* x, int lane, const BulkCopy& copy, const CopyParty*
                            : copy.reduce ? AccessKind::kUpdate
                                          : AccessKind::kWrite;
   if (copy.tile == nullptr) {
-    return watch_bulk(x, copy.insn, lane, reads ? copy.from : copy.to, touch, party);
+    return watch_copy(x, copy.insn, lane, reads ? copy.from : copy.to, touch, party);
   }
   for (const TensorTile::Run& run : copy.tile->runs) {
-    watch_bulk(x, copy.insn, lane, {Space::kGlobal, run.address, run.bytes, 1}, touch, party);
+    watch_copy(x, copy.insn, lane, {Space::kGlobal, run.address, run.bytes, 1}, touch, party);
   }
 }
 
-// Shows what a copy will do to who looks for races. What is sent to several blocks is read for all
-// of them, and when that is over is not followed.
-void watch_arriving(Exec* x, int lane, BulkCopy* copy, const SharedPlace& mbarrier,
-                    bool is_multicast) {
+// Shows what a copy will do to who looks for races. What is sent to several blocks is read for each
+// of them.
+void watch_arriving(Exec* x, int lane, BulkCopy* copy, const SharedPlace& mbarrier) {
   const bool has_source = copy->tile != nullptr || copy->from.bytes != 0;
   SharedWatch* watch = x->block->watch;
   if (watch == nullptr) {
@@ -201,22 +201,21 @@ void watch_arriving(Exec* x, int lane, BulkCopy* copy, const SharedPlace& mbarri
   const auto note = [&](const MemorySpan& span, AccessKind touch) {
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
     if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
-    copy->ticket =
-        watch->note_bulk(x, rank_of(span.address), bulk_access(*copy, lane, span, touch), awaits);
+    copy->ticket = watch->note_bulk(x, rank_of(span.address), bulk_access(*copy, lane, span, touch),
+                                    awaits, has_source);
   };
   note(copy->from, AccessKind::kRead);
   note(copy->to, copy->reduce ? AccessKind::kUpdate : AccessKind::kWrite);
   if (!has_source) return;
   const CopyParty party = watch->copy_of(awaits, copy->ticket);
-  watch_global_side(x, lane, *copy, is_multicast ? nullptr : &party);
+  watch_global_side(x, lane, *copy, &party);
 }
 
 // Hands a copy to the mbarrier that awaits it.
-bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mbarrier,
-          bool is_multicast = false) {
+bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mbarrier) {
   std::vector<BulkCopy>& arriving = mbarrier.block->async.arriving;
   copy.mark = mbarrier.offset;
-  watch_arriving(x, lane, &copy, mbarrier, is_multicast);
+  watch_arriving(x, lane, &copy, mbarrier);
   arriving.push_back(std::move(copy));
   wake_waiters(*mbarrier.block, mbarrier.offset);
   return arriving.size() <= kMostUnderWay ||
@@ -252,7 +251,7 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
     one.to.address = with_rank(copy.to.address, rank);
     if (!check_span(x, i, lane, one.to, true)) return false;
     const SharedPlace place = mbarrier_place(x, i, lane, with_rank(mbarrier, rank));
-    if (place.block == nullptr || !send(x, i, lane, std::move(one), place, true)) return false;
+    if (place.block == nullptr || !send(x, i, lane, std::move(one), place)) return false;
   }
   return true;
 }
@@ -260,7 +259,7 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
 void send_to_global(Exec* x, int lane, BulkCopy copy) {
   if (SharedWatch* watch = x->block->watch; watch != nullptr) {
     watch->note_bulk_read(x, bulk_access(copy, lane, copy.from, AccessKind::kRead));
-    const CopyParty party = watch->note_bulk_store(x);
+    const CopyParty party = watch->note_bulk_store(x, lane);
     watch_global_side(x, lane, copy, &party);
   } else {
     watch_global_side(x, lane, copy, nullptr);
@@ -286,6 +285,8 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
       (i->mode & kCopyHasIgnore) != 0
           ? predicate_at(x, i->r[3]) ^ ((i->negated & 8) != 0 ? kAllLanes : 0)
           : 0;
+  std::array<std::uint32_t, kLanes> counts = {};  // of bytes that are read and watched
+  std::uint32_t watched = 0;
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const auto l = static_cast<std::size_t>(lane);
@@ -315,12 +316,20 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
       source = span_place(x, span, false);
     }
     if (!is_known || x->regions[i->cache].shadow != nullptr) {
-      watch_span(x, i, lane, {Space::kGlobal, from, count, bytes}, AccessKind::kRead);
+      counts[l] = count;
+      watched |= std::uint32_t{1} << lane;
     }
     std::memcpy(copy.data[l].data(), source, count);
   }
   copy.lanes = x->mask;
-  if (x->block->watch != nullptr) watch_copies(x, i, copy.to.data(), x->mask, bytes);
+  CopyParty party{.is_bulk = false};
+  if (x->block->watch != nullptr) party = watch_copies(x, i, copy.to.data(), x->mask, bytes);
+  for (std::uint32_t left = watched; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint64_t from = slot_at<std::uint64_t>(x, i->r[1])[lane];
+    watch_copy(x, i, static_cast<int>(lane), {Space::kGlobal, from, counts[lane], bytes},
+               AccessKind::kRead, &party);
+  }
   return trim(x, i, warp) ? i + 1 : nullptr;
 }
 

@@ -45,6 +45,9 @@ const Insn* op_bulk_wait(Exec* x, const Insn* i);
 // st.async and red.async: r[0] the generic address to write, r[1] the mbarrier's, then the values.
 const Insn* op_async_store(Exec* x, const Insn* i);
 
+// Of a warp of the block.
+WarpAsync& warp_async(BlockState& block, std::uint32_t warp);
+
 // What copies in bulk have in common. A copy of the lane, still without its places.
 BulkCopy begin_copy(Exec* x, const Insn* i, int lane);
 // To shared memory: an mbarrier at the generic address awaits it; `ranks` are the blocks of the

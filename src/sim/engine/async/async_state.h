@@ -52,10 +52,19 @@ struct BulkCopy {
   std::uint32_t ticket = 0;  // of SharedWatch::note_bulk
 };
 
+// Lanes that were told at an mbarrier of their block that a phase still goes on, though it was over
+// (mbarrier.cc).
+struct PutOff {
+  std::uint32_t offset = 0;  // of the mbarrier
+  std::uint64_t phase = 0;   // MbarrierRecord::phase
+  std::uint32_t lanes = 0;
+};
+
 struct WarpAsync {
   std::deque<ThreadCopy> copies;
   std::array<std::uint32_t, kLanes> committed = {};       // groups of cp.async
   std::array<std::uint32_t, kLanes> bulk_committed = {};  // groups of bulk copies
+  std::vector<PutOff> put_off;                            // one of each mbarrier
 };
 
 struct AsyncState {

@@ -170,6 +170,30 @@ void take_order(Exec* x, const Insn* i, std::uint32_t lanes, const MbarrierRecor
   }
 }
 
+// Whether the lane is told that the phase before still goes on. A wait may say so of a phase that
+// is over, too, unless what the phase tells was known to the lane: a single one orders nothing. Who
+// waits in a loop asks again, and is told the truth.
+bool is_put_off(Exec* x, const Insn* i, int lane, const MbarrierRecord& record) {
+  SharedWatch* const watch = x->block->watch;
+  if (watch == nullptr) return false;
+  const std::uint32_t mine = std::uint32_t{1} << lane;
+  std::vector<PutOff>& all = warp_async(*x->block, x->warp->index).put_off;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const PutOff& one) { return one.offset == record.offset; });
+  const bool is_again =
+      found != all.end() && found->phase == record.phase && (found->lanes & mine) != 0;
+  if (is_again) {
+    found->lanes &= ~mine;
+    return false;
+  }
+  if (watch->knows_phases(x, record.offset, (i->mode & kMbarrierRelaxed) != 0)) return false;
+  PutOff& one = found != all.end() ? *found : all.emplace_back();
+  const std::uint32_t others =
+      one.offset == record.offset && one.phase == record.phase ? one.lanes : 0;
+  one = {record.offset, record.phase, others | mine};
+  return true;
+}
+
 // The object is memory, too: it must be initialised before anybody uses it.
 void watch_object(Exec* x, const Insn* i, int lane, const SharedPlace& place, AccessKind touch) {
   if (x->block->watch == nullptr) return;
@@ -225,6 +249,7 @@ const Insn* test(Exec* x, const Insn* i, MbarrierOp op) {
   const bool may_wait = op == MbarrierOp::kTry || op == MbarrierOp::kTryParity;
   const bool by_parity = op == MbarrierOp::kTestParity || op == MbarrierOp::kTryParity;
   std::uint32_t over = 0;
+  std::uint32_t put_off = 0;
   SharedPlace last;
   bool same = true;
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
@@ -254,20 +279,25 @@ const Insn* test(Exec* x, const Insn* i, MbarrierOp op) {
       if (record == nullptr) return nullptr;
     }
     if (is_under_way(*record)) continue;
+    if (is_put_off(x, i, lane, *record)) {
+      put_off |= std::uint32_t{1} << lane;
+      continue;
+    }
     over |= std::uint32_t{1} << lane;
     take_order(x, i, std::uint32_t{1} << lane, *record);
   }
   Fragment& fragment = x->warp->fragment();
   const bool timed_out = fragment.timed_out;
   fragment.timed_out = false;
-  if (over == 0 && may_wait && same && !timed_out) {
+  const bool goes_on = (over | put_off) != 0;
+  if (!goes_on && may_wait && same && !timed_out) {
     fragment.wait = Wait::kMbarrier;
     fragment.members = last.offset;
     fragment.pc = i;
     fragment.from = x->from;
     return resume(x);
   }
-  if (over == 0) x->spin += kSpins;
+  if (!goes_on) x->spin += kSpins;
   std::uint32_t& p = predicate_at(x, i->r[0]);
   p = (p & ~x->mask) | over;
   return i + 1;
@@ -305,6 +335,11 @@ const Insn* op_mbarrier(Exec* x, const Insn* i) {
     if (!update(x, i, lane, op, operands_of(x, i, lane, op))) return nullptr;
   }
   return i + 1;
+}
+
+bool is_initialization(const Insn* i) {
+  const bool is_operation = i->fn == op_mbarrier || i->inner == op_mbarrier;
+  return is_operation && static_cast<MbarrierOp>(i->mode & 0x0f) == MbarrierOp::kInit;
 }
 
 bool arrive_at(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset,

@@ -58,6 +58,8 @@ inline constexpr std::uint8_t kMbarrierRelaxed = 0x80;     // it orders nothing 
 // address; of kPendingCount the state. r[2] is the operand: a count, bytes, a state
 // or a parity; offset 0 for one arrival. r[3], for kArrive with kMbarrierExpects: the bytes.
 const Insn* op_mbarrier(Exec* x, const Insn* i);
+// Whether the instruction initialises one, whatever guards it.
+bool is_initialization(const Insn* i);
 
 // Arrivals and bytes on behalf of asynchronous operations, at an mbarrier in the block's memory.
 // Instruction and lane are named where that is wrong; false after a fault.

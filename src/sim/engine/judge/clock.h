@@ -31,27 +31,32 @@ inline bool covers(const Times& times, const Times& others) {
   return true;
 }
 
-// A vector clock: how many segments of each party are known to be over; and of how many the writes
-// are known to be visible to the async proxy too, as a proxy fence lies between.
+// A vector clock: how many segments of each party are known to be over; of how many the writes are
+// known to be visible to the async proxy too, as a proxy fence lies between; and of how many the
+// mbarriers that they initialised are known, by fence.mbarrier_init, which releases nothing else.
 struct Clock {
   Times over;
   Times fenced;
+  Times made;
 
-  bool empty() const { return over.empty(); }
+  bool empty() const { return over.empty() && made.empty(); }
   void clear() {
     over.clear();
     fenced.clear();
+    made.clear();
   }
 };
 
 inline void merge(Clock& into, const Clock& from) {
   merge(into.over, from.over);
   merge(into.fenced, from.fenced);
+  merge(into.made, from.made);
 }
 
 // Whether `clock` knows all that `other` knows.
 inline bool covers(const Clock& clock, const Clock& other) {
-  return covers(clock.over, other.over) && covers(clock.fenced, other.fenced);
+  return covers(clock.over, other.over) && covers(clock.fenced, other.fenced) &&
+         covers(clock.made, other.made);
 }
 
 }  // namespace baton::sim

@@ -11,8 +11,12 @@ bool acquires_by(const Exec* x, AccessKind touch, MemoryOrder order) {
 
 const Insn* op_fence(Exec* x, const Insn* i) {
   const auto scope = static_cast<MemoryScope>(i->imm);
-  if (x->block->watch != nullptr) x->block->watch->fence(x, scope);
-  if (i->mode == kFenceOfMbarriers) return i + 1;  // it releases no flag
+  SharedWatch* const watch = x->block->watch;
+  if (i->mode == kFenceOfMbarriers) {
+    if (watch != nullptr) watch->fence_mbarriers(x);
+    return i + 1;
+  }
+  if (watch != nullptr) watch->fence(x, scope);
   Warp& warp = *x->warp;
   if (has_device(scope)) {
     warp.ordered.join(warp.seen, x->mask);

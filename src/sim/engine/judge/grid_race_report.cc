@@ -8,6 +8,7 @@
 
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/memory/discard.h"
 #include "sim/engine/memory/launch_ranges.h"
 
 namespace baton::sim {
@@ -18,7 +19,10 @@ struct GridParty {
   GridToucher toucher;
   bool writes = false;
 
-  const char* verb() const { return !writes ? "reads" : toucher.updates() ? "updates" : "writes"; }
+  const char* verb() const {
+    if (!writes) return "reads";
+    return toucher.updates() ? "updates" : is_discard(toucher.insn()) ? "discards" : "writes";
+  }
 };
 
 struct ThreadPlace {
@@ -89,7 +93,8 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
     const ThreadPlace theirs = place_of(grid, asked_by(rival.toucher));
     const SharedWatch& watch = *run.access.x->block->watch;
     const bool has_copy = watch.is_copy(me.warp()) || watch.is_copy(other.warp());
-    driver::Finding finding(driver::FindingKind::kGlobalRace);
+    driver::Finding finding(cause == Cause::kDiscarded ? driver::FindingKind::kUninitialized
+                                                       : driver::FindingKind::kGlobalRace);
     finding.tag = driver::tag_of(grid.launch.note.get());
     finding.kernel = grid.launch.kernel->name;
     finding.block = mine.block;
@@ -136,6 +141,8 @@ const char* GridRaces::advice_of(Cause cause) {
              "whatever orders the two: load it in the ordinary way, or in a later launch";
     case Cause::kLaneOrder:
       return kLaneOrderAdvice;
+    case Cause::kDiscarded:
+      return "what is read before it is written again has no value";
   }
   return "";
 }

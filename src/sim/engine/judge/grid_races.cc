@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/memory/discard.h"
 
 namespace baton::sim {
 namespace {
@@ -125,12 +126,18 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
   const SharedWatch& watch = *x->block->watch;
   const std::uint32_t warp = watch.warp_of(x);
   const std::uint64_t cluster = x->block->cluster->number;
+  if (warp >= kMostWarps || cluster > UINT32_MAX) return;
+  if (access.copy != nullptr && access.copy->party >= kMostWarps) {
+    Access unfollowed = access;
+    unfollowed.copy = nullptr;
+    unfollowed.is_kept = !reads_only(access.touch);
+    return touch(unfollowed, lane, lanes, offset);
+  }
   const std::uint32_t party = access.copy == nullptr ? warp : access.copy->party;
-  if (std::max(warp, party) >= kMostWarps || cluster > UINT32_MAX) return;
+  if (access.copy != nullptr) askers_[std::uint64_t{cluster} << 10 | party] = warp;
   std::uint32_t shift = GridToucher::kOneLane;
-  if (access.copy != nullptr) {
+  if (access.copy != nullptr && access.is_async) {
     shift = GridToucher::kManyLanes;
-    askers_[std::uint64_t{cluster} << 10 | party] = warp;
   } else if (std::has_single_bit(access.bytes) && access.bytes <= kWidestLane) {
     shift = static_cast<std::uint32_t>(std::countr_zero(access.bytes));
   }
@@ -191,6 +198,10 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
   }
   const bool is_plain = run.access.is_kept && !run.access.is_async && !may_miss_lanes;
   const Part part{start, bytes};
+  if (!run.writes && cell.write.is_any() && is_discard(cell.write.insn()) &&
+      !races(run, me, cell.write, Past::kWrite, part)) {
+    report(run, me, cell.write, true, start, Cause::kDiscarded);
+  }
   if (!run.writes && is_plain && me.is_repeated_by(cell.read)) return;
   if (me.strength() == GridToucher::Strength::kWeak && is_plain && cell.is_all_of(me)) {
     return run.writes ? cell.set_write(me.beside(cell.write))
@@ -208,9 +219,7 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, part, at);
   }
-  if (run.access.is_async && lacks_proxy_fence(run, cell.write, Past::kWrite, part)) {
-    report(run, me, cell.write, true, start, Cause::kProxyFence);
-  }
+  if (run.access.is_async) look_at_fences(run, cell, part);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, part, start);
@@ -221,9 +230,6 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
   }
   if (run.me.updates()) note_update(cell, me, bytes);
   if (cell.read.is_any()) compare(run, cell.read, Past::kRead, part, start);
-  if (run.access.is_async && lacks_proxy_fence(run, cell.read, Past::kRead, part)) {
-    report(run, me, cell.read, false, start, Cause::kProxyFence);
-  }
   if (more != nullptr) {
     for (const GridToucher& reader : more->readers) {
       compare(run, reader, Past::kRead, part, start);
@@ -259,6 +265,24 @@ bool GridRaces::lacks_proxy_fence(const Run& run, const GridToucher& other, Past
     return is_near ? &knowledge.fenced : knowledge.others.fenced.of(other.cluster());
   };
   return lanes_done(run, x->mask, other, other.segment(), fenced) == 0;
+}
+
+// Whoever touched the part last knows of those that are not kept, and so did a proxy fence that
+// comes after it.
+void GridRaces::look_at_fences(const Run& run, const GridCell& cell, const Part& part) {
+  const GridToucher me = run.me.at(static_cast<std::uint32_t>(part.start - run.address));
+  const auto look_at = [&](const GridToucher& other, Past past) {
+    if (!lacks_proxy_fence(run, other, past, part)) return;
+    report(run, me, other, past == Past::kWrite, part.start, Cause::kProxyFence);
+  };
+  look_at(cell.write, Past::kWrite);
+  if (run.writes) look_at(cell.read, Past::kRead);
+  if (cell.more == nullptr) return;
+  look_at(cell.more->weaker_write, Past::kWrite);
+  for (const auto& [who, writer] : cell.more->equal_writers) look_at(writer, Past::kWrite);
+  if (!run.writes) return;
+  for (const GridToucher& reader : cell.more->readers) look_at(reader, Past::kRead);
+  for (const auto& [who, observer] : cell.more->observers) look_at(observer.latest, Past::kRead);
 }
 
 // Whether the present access comes after a strong read of the last write, or, if it reads, after
@@ -331,15 +355,20 @@ void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me
     if (is_new) found->second.first_segment = me.segment();
     return;
   }
-  // Who knows that a copy is over need not know what came before it.
-  const bool may_replace = !run.access.is_async;
-  if (!cell.read.is_any() || (may_replace && comes_after(run, cell.read, Past::kRead, part))) {
+  // Who knows that a copy is over need not know what came before it, but for copies of cp.async
+  // that the same warp asked for: it waits for them in their order.
+  const auto may_replace = [&](const GridToucher& reader) {
+    if (run.access.is_async) return false;
+    if (run.access.copy != nullptr) return reader.is_same_warp(me);
+    return comes_after(run, reader, Past::kRead, part);
+  };
+  if (!cell.read.is_any() || may_replace(cell.read)) {
     cell.read = me;
     return;
   }
   if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
   for (GridToucher& reader : cell.more->readers) {
-    if (!may_replace || !comes_after(run, reader, Past::kRead, part)) continue;
+    if (!may_replace(reader)) continue;
     reader = me;
     return;
   }

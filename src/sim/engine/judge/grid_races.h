@@ -47,7 +47,7 @@ class GridRaces {
     StoredValues values = {};
     bool is_kept = true;          // else it is a copy's, and only compared with what was before it
     bool is_noncoherent = false;  // a load
-    bool is_async = false;        // a bulk copy's
+    bool is_async = false;        // of the async proxy: a bulk copy's
     const CopyParty* copy = nullptr;  // of one that is kept
   };
 
@@ -76,7 +76,7 @@ class GridRaces {
     const std::vector<ApartLanes>& apart() const;
   };
   // Why two accesses are a finding.
-  enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent, kLaneOrder };
+  enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent, kLaneOrder, kDiscarded };
 
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
@@ -89,6 +89,7 @@ class GridRaces {
              const Part& part) const;
   bool lacks_proxy_fence(const Run& run, const GridToucher& other, Past past,
                          const Part& part) const;
+  void look_at_fences(const Run& run, const GridCell& cell, const Part& part);
   void compare(const Run& run, const GridToucher& other, Past past, const Part& part,
                std::uint64_t at);
   bool has_observed(const Run& run, const GridCell& cell, const Part& part) const;

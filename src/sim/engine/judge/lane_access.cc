@@ -149,7 +149,8 @@ void watch_elements(Exec* x, const Insn* i, int lane, const Region& region, bool
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                   std::uint32_t bytes) {
   pass_flag(x, i, lane, {Space::kShared, region.base + offset, false}, AccessKind::kUpdate);
-  watch_lane(x, i, lane, region, true, offset, bytes, AccessKind::kUpdate, true);
+  watch_lane(x, i, lane, region, true, offset, bytes, AccessKind::kUpdate, true,
+             scope_of_mode(i->mode));
 }
 
 void exchange_order(Exec* x, std::uint32_t lanes) {

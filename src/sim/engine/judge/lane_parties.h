@@ -37,6 +37,12 @@ class LaneParties {
     });
     return found == all_.end() ? nullptr : &*found;
   }
+  template <class Use>
+  void each(std::uint32_t warp, Use use) const {
+    for (const LaneParty& one : all_) {
+      if (one.warp == warp) use(one);
+    }
+  }
   bool is_full(std::uint32_t warp) const {
     return std::count_if(all_.begin(), all_.end(), [&](const LaneParty& one) {
              return one.warp == warp;

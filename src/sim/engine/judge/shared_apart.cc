@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "sim/engine/async/mbarrier.h"
 #include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/shared_watch.h"
 
@@ -85,6 +86,14 @@ std::uint32_t SharedWatch::party_of(const Exec* x, const Who& who) {
   lane_parties_.add(made);
   if (GridRaces* races = x->grid->races.get()) races->add(x->block->cluster->number, made);
   return made.party;
+}
+
+// What each of the lanes did.
+void SharedWatch::raise_own(Times& times, const Who& who) const {
+  raise(times, who.warp, who.is_whole ? index_[who.warp] : 1);
+  lane_parties_.each(who.warp, [&](const LaneParty& one) {
+    if ((who.lanes & ~one.lanes) == 0) raise(times, one.party, index_[who.warp]);
+  });
 }
 
 // Adds to the object what the lanes did, and what they know.
@@ -247,7 +256,9 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   const std::uint32_t my_lanes = lanes_of(one, mine);
   const std::uint32_t their_lanes = lanes_of(other, theirs);
   Meeting meeting{Lack::kNothing, std::countr_zero(my_lanes), std::countr_zero(their_lanes)};
-  if (sim::at(one.start.over, other.party) <= other.index) {
+  const bool is_made = is_initialization(other.touched->log[theirs].insn) &&
+                       sim::at(one.start.made, other.party) > other.index;
+  if (sim::at(one.start.over, other.party) <= other.index && !is_made) {
     const bool is_one_warp = one.party == other.party && one.party < watch_.all_;
     const Footprint& touched = *other.touched;
     bool is_told = false;

@@ -8,16 +8,28 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::size_t kMostGroups = 64;  // of which it is remembered where they end
+constexpr std::size_t kMostGroups = 64;      // of which it is remembered where they end
+constexpr std::size_t kMostSetsOfLanes = 8;  // of a warp; what further ones ask for is all lanes'
 
 }  // namespace
 
-void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses) {
+// Lanes that wait together mostly ask together, too.
+SharedWatch::Copies& SharedWatch::copies_of(AllCopies& all, std::uint32_t warp,
+                                            std::uint32_t lanes) {
+  if (const auto found = all.find({warp, lanes}); found != all.end()) return found->second;
+  std::size_t sets = 0;
+  each_of(all, warp, kAllLanes, [&](const Copies&) { ++sets; });
+  Copies& copies = all[{warp, sets < kMostSetsOfLanes ? lanes : kAllLanes}];
+  if (copies.party == 0) copies.party = parties_++;
+  return copies;
+}
+
+const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std::uint32_t lanes,
+                                                    std::span<const Access> accesses) {
   const Who executing = who(x);
   const std::uint32_t warp = executing.warp;
   Memory& memory = memories_[x->block->rank];
-  Copies& copies = all[warp];
-  if (copies.party == 0) copies.party = parties_++;
+  Copies& copies = copies_of(all, warp, lanes);
   // The copy comes after all that the lanes did so far. Nothing orders it before their next
   // accesses.
   if (memory.open_[warp].touched_ != nullptr) close(x, executing);
@@ -26,9 +38,10 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> a
       memory.refine();
     }
     // Copies that write the same place are held against each other, as segments are.
-    if (copies.open != nullptr && memory.is_written(*copies.open, access)) {
-      close_copies(x, copies, warp, &all == &reads_);
-    }
+    each_of(all, warp, kAllLanes, [&](Copies& one) {
+      if (one.open == nullptr || !memory.is_written(*one.open, access)) return;
+      close_copies(x, one, warp, &all == &reads_);
+    });
   }
   if (copies.open == nullptr) {
     copies.open = memory.take();
@@ -36,6 +49,7 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> a
     raise(copies.start.over, party_of(x, executing), index_[warp]);
   }
   for (const Access& access : accesses) memory.touch(*copies.open, access);
+  return copies;
 }
 
 void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads) {
@@ -46,31 +60,35 @@ void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool
 }
 
 void SharedWatch::commit(Exec* x, AllCopies& all) {
-  const auto found = all.find(warp_of(x));
-  if (found == all.end()) return;
-  Copies& copies = found->second;
-  close_copies(x, copies, found->first, &all != &copies_);
-  copies.groups.push_back(copies.index);
-  ++copies.committed;
-  if (copies.groups.size() > kMostGroups) copies.groups.pop_front();
+  const std::uint32_t warp = warp_of(x);
+  each_of(all, warp, x->mask, [&](Copies& copies) {
+    close_copies(x, copies, warp, &all != &copies_);
+    copies.groups.push_back(copies.index);
+    ++copies.committed;
+    if (copies.groups.size() > kMostGroups) copies.groups.pop_front();
+  });
 }
 
 void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
-  const auto found = all.find(warp_of(x));
-  if (found == all.end()) return;
-  const Copies& copies = found->second;
   const Who executing = who(x);
-  close(x, executing);
-  std::uint32_t over = copies.index;
-  if (left != kAllGroups) {
-    if (copies.groups.size() <= left) return;
-    over = copies.groups[copies.groups.size() - 1 - left];
-  }
-  raise(knowledge_of(executing).over, copies.party, over);
+  bool is_closed = false;
+  each_of(all, executing.warp, executing.lanes, [&](const Copies& copies) {
+    if (!is_closed) close(x, executing);
+    is_closed = true;
+    std::uint32_t over = copies.index;
+    if (left != kAllGroups) {
+      if (copies.groups.size() <= left) return;
+      over = copies.groups[copies.groups.size() - 1 - left];
+    }
+    raise(knowledge_of(executing).over, copies.party, over);
+  });
 }
 
-void SharedWatch::note_copies(Exec* x, std::span<const Access> accesses) {
-  note_copies(x, copies_, accesses);
+CopyParty SharedWatch::note_copies(Exec* x, std::span<const Access> accesses) {
+  const Who executing = who(x);
+  const std::uint32_t lanes = executing.is_whole ? kAllLanes : executing.lanes;
+  const Copies& copies = note_copies(x, copies_, lanes, accesses);
+  return {copies.party, copies.index, false};
 }
 
 void SharedWatch::commit_copies(Exec* x) {
@@ -82,20 +100,19 @@ void SharedWatch::wait_copies(Exec* x, std::uint32_t left) {
 }
 
 void SharedWatch::arrive_copies(Exec* x, std::uint32_t offset) {
-  const auto found = copies_.find(warp_of(x));
-  if (found == copies_.end()) return;
-  close_copies(x, found->second, found->first, false);
-  raise(mbarriers_[{x->block->rank, offset}].arriving.over, found->second.party,
-        found->second.index);
+  const std::uint32_t warp = warp_of(x);
+  each_of(copies_, warp, x->mask, [&](Copies& copies) {
+    close_copies(x, copies, warp, false);
+    raise(mbarriers_[{x->block->rank, offset}].arriving.over, copies.party, copies.index);
+  });
 }
 
 void SharedWatch::note_bulk_read(Exec* x, const Access& access) {
-  note_copies(x, reads_, {&access, 1});
+  note_copies(x, reads_, std::uint32_t{1} << access.first_lane, {&access, 1});
 }
 
-CopyParty SharedWatch::note_bulk_store(Exec* x) {
-  Copies& stores = stores_[warp_of(x)];
-  if (stores.party == 0) stores.party = parties_++;
+CopyParty SharedWatch::note_bulk_store(Exec* x, int lane) {
+  Copies& stores = copies_of(stores_, warp_of(x), std::uint32_t{1} << lane);
   return {stores.party, stores.index++};
 }
 
@@ -103,7 +120,7 @@ void SharedWatch::note_product(Exec* x, const Access& access,
                                std::span<const std::uint32_t> chunks) {
   const std::uint32_t warp = warp_of(x);
   Memory& memory = memories_[x->block->rank];
-  Copies& products = products_[warp];
+  Copies& products = products_[{warp}];
   if (products.party == 0) products.party = parties_++;
   // What comes before an operation may be more than what came before the last one of the group.
   if (memory.open_[warp].touched_ != nullptr) close(x, who(x));
@@ -122,7 +139,7 @@ void SharedWatch::note_product(Exec* x, const Access& access,
 
 // A group without operations of a warp counts, too, as it does for the instructions.
 void SharedWatch::commit_products(Exec* x) {
-  products_.try_emplace(warp_of(x));
+  products_.try_emplace({warp_of(x)});
   commit(x, products_);
 }
 
@@ -132,7 +149,7 @@ void SharedWatch::wait_products(Exec* x, std::uint64_t groups) {
       warp / warps_ * warps_ + x->warp->index / kWarpsOfGroup * kWarpsOfGroup;
   close(x, who(x));
   for (std::uint32_t other = first; other < first + kWarpsOfGroup; ++other) {
-    const auto found = products_.find(other);
+    const auto found = products_.find({other});
     if (found == products_.end() || found->second.party == 0 || groups == 0) continue;
     const Copies& products = found->second;
     // The oldest that is still known is over where an older one is asked for, or before it.
@@ -154,7 +171,7 @@ void SharedWatch::wait_bulk(Exec* x, std::uint32_t left, bool for_reads) {
 }
 
 std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& access,
-                                     const Place& mbarrier) {
+                                     const Place& mbarrier, bool is_of_async_proxy) {
   const Who executing = who(x);
   Mbarrier& awaiting = mbarriers_[mbarrier];
   if (awaiting.party == 0) awaiting.party = parties_++;
@@ -165,8 +182,10 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   memory.touch(*touched, access);
   Clock start = known_to(executing);
   raise(start.over, party_of(x, executing), index_[executing.warp]);
+  const bool needs_fence =
+      is_of_async_proxy && (reads_only(access.touch) || settings_.keeps_to_model);
   memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
-                   std::move(touched), reads_only(access.touch) || settings_.keeps_to_model});
+                   std::move(touched), needs_fence});
   return ++awaiting.copies;
 }
 

@@ -95,6 +95,15 @@ void SharedWatch::fence(Exec* x, MemoryScope scope) {
 
 // Whatever the warp knows is visible to copies that it asks for from here on, and to those of
 // others that come after it (PTX ISA 9.0, "Proxy-preserved base causality order").
+// For a relaxed arrival at the cluster's barrier (PTX ISA 9.0, "membar/fence").
+void SharedWatch::fence_mbarriers(Exec* x) {
+  const Who executing = who(x);
+  close(x, executing);
+  Times& made = fences_of(executing).released.made;
+  merge(made, known_to(executing).over);
+  raise(made, executing.warp, index_[executing.warp]);
+}
+
 void SharedWatch::fence_proxy(Exec* x) {
   const Who executing = who(x);
   close(x, executing);

@@ -97,7 +97,8 @@ void SharedWatch::Memory::compare_lanes(Exec* x, const Segment& segment) const {
         const std::uint32_t lanes = lanes_at(log[k], at, 1u << shift_);
         if (lanes == 0) continue;
         for (const Touch& before : touches) {
-          if (before.execution == executions[k] || !watch_.can_conflict(log[before.at], log[k]))
+          if (before.execution == executions[k] ||
+              !watch_.can_conflict(log[before.at], log[k], true))
             continue;
           const int lane = std::countr_zero(before.lanes);
           // One of several lanes comes after itself only.

@@ -60,9 +60,11 @@ const char* verb_of(AccessKind touch) {
 
 }  // namespace
 
-bool SharedWatch::can_conflict(const Access& a, const Access& b) const {
+bool SharedWatch::can_conflict(const Access& a, const Access& b, bool are_of_one_block) const {
   if (reads_only(a.touch) && reads_only(b.touch)) return false;
-  if (is_strong(a.touch) && is_strong(b.touch) && !are_of_other_sizes(a, b)) return false;
+  const bool is_in_scope = are_of_one_block || (!a.is_for_block && !b.is_for_block);
+  const bool are_strong = is_strong(a.touch) && is_strong(b.touch) && is_in_scope;
+  if (are_strong && !are_of_other_sizes(a, b)) return false;
   return settings_.keeps_to_model || !write_the_same(a, b);
 }
 
@@ -118,10 +120,11 @@ std::vector<SharedWatch::Memory::Rivals> SharedWatch::Memory::rivals(const Segme
   const std::uint32_t from = word * 64 << shift_;
   const std::uint32_t count = 64u << shift_;
   const std::vector<std::size_t> all_theirs = touching(other, from, count);
+  const bool is_one_block = one.warp / watch_.warps_ == other.warp / watch_.warps_;
   std::vector<Rivals> found;
   for (const std::size_t mine : touching(one, from, count)) {
     for (const std::size_t theirs : all_theirs) {
-      if (watch_.can_conflict(one.touched->log[mine], other.touched->log[theirs]) &&
+      if (watch_.can_conflict(one.touched->log[mine], other.touched->log[theirs], is_one_block) &&
           !store_equal_rows(one, mine, other, theirs)) {
         found.push_back({mine, theirs});
       }
@@ -266,6 +269,8 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
                                          "wgmma.wait_group of its warpgroup is over"
         : is_copy ? "nothing between the two waits for the copy, or orders it after "
                     "the other"
+        : a.is_for_block || b.is_for_block
+            ? "the scope of one of them does not reach the other's block: use the scope cluster"
         : is_strong(a.touch) && is_strong(b.touch)
             ? "they differ in size: strong accesses order nothing unless they are of the same bytes"
         : my_rank == their_rank ? "there is no barrier between the two"

@@ -12,7 +12,8 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::size_t kMostLogged = 1024;
+constexpr std::size_t kMostWhole = 1024;    // accesses of a log that is whole
+constexpr std::size_t kMostLogged = 8192;   // of any
 constexpr std::uint32_t kWidestStore = 32;  // bytes of a lane: a vector of four doubles
 constexpr std::size_t kMostClosed = 256;
 
@@ -161,6 +162,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->shift = shift_;
   footprint->is_whole = true;
   footprint->lanes_are_compared = false;
+  footprint->thin_at = kMostWhole;
   footprint->writes = footprint->has_strong = false;
   footprint->strong_sizes = footprint->lanes = 0;
   footprint->log.clear();
@@ -200,8 +202,8 @@ void SharedWatch::Memory::refine() {
     }
   }
   for (AllCopies* all : {&watch_.copies_, &watch_.reads_, &watch_.products_}) {
-    for (auto& [warp, copies] : *all) {
-      if (warp / watch_.warps_ == rank_ && copies.open != nullptr) refine(*copies.open);
+    for (auto& [askers, copies] : *all) {
+      if (askers.warp / watch_.warps_ == rank_ && copies.open != nullptr) refine(*copies.open);
     }
   }
   for (Segment& segment : closed_) refine(*segment.touched);
@@ -233,8 +235,9 @@ void SharedWatch::Memory::touch_chunks(Footprint& touched, const Access& access,
 }
 
 void SharedWatch::Memory::log(Footprint& touched, const Access& access) const {
-  if (touched.log.size() >= kMostLogged) {
-    if (touched.is_whole) thin_out(touched);
+  if (touched.log.size() >= touched.thin_at) {
+    thin_out(touched);
+    touched.thin_at = std::max(kMostWhole, 2 * touched.log.size());
     if (touched.log.size() >= kMostLogged) return;
   }
   // Loops come back soon.
@@ -245,8 +248,11 @@ void SharedWatch::Memory::log(Footprint& touched, const Access& access) const {
   }
 }
 
+// What is strong for one block is weak for the others: its bits are those of weak accesses, which
+// can_conflict() looks at.
 void SharedWatch::Memory::mark(Footprint& touched, const Access& access) const {
-  Bits& bits = set_of(touched, access.touch);
+  const AccessKind weak = reads_only(access.touch) ? AccessKind::kRead : AccessKind::kWrite;
+  Bits& bits = set_of(touched, access.is_for_block ? weak : access.touch);
   touched.writes = touched.writes || !reads_only(access.touch);
   if (is_strong(access.touch)) {
     touched.has_strong = true;
@@ -461,9 +467,10 @@ void SharedWatch::Memory::forget(const Times& over, const Times* fenced) {
   const std::size_t before = closed_.size();
   std::erase_if(closed_, [&](Segment& segment) {
     if (segment.index >= at(over, segment.party)) return false;
-    const bool copies_may_miss = fenced != nullptr && segment.party < watch_.all_ &&
-                                 (segment.touched->writes || watch_.settings_.keeps_to_model) &&
-                                 segment.index >= at(*fenced, segment.party);
+    const bool copies_may_miss =
+        fenced != nullptr && segment.party < watch_.all_ &&
+        (segment.touched->writes || watch_.settings_.keeps_overwritten()) &&
+        segment.index >= at(*fenced, segment.party);
     if (copies_may_miss) return false;
     drop(std::move(segment.touched));
     return true;

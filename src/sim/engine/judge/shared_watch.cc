@@ -79,9 +79,8 @@ void SharedWatch::close(Exec* x, const Who& who) {
   if (!who.is_whole || has_apart_[warp] != 0) note_apart(who);
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
-    if (const auto copies = all->find(warp); copies != all->end()) {
-      close_copies(x, copies->second, warp, all != &copies_);
-    }
+    each_of(*all, warp, kAllLanes,
+            [&](Copies& copies) { close_copies(x, copies, warp, all != &copies_); });
   }
 }
 
@@ -189,6 +188,21 @@ void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed)
   if (is_relaxed) return merge(fences_of(executing).seen_in_block, done);
   learn(x, executing, done);
   forget_ordered();
+}
+
+bool SharedWatch::knows_phases(const Exec* x, std::uint32_t offset, bool is_relaxed) {
+  const auto found = mbarriers_.find({x->block->rank, offset});
+  if (found == mbarriers_.end()) return true;
+  const Who executing = who(x);
+  const Knowledge& done = found->second.done;
+  if (covers(known_to_each(executing), done)) return true;
+  // It may have done itself what is told, or have heard of it without an acquire.
+  Knowledge known = known_to_each(executing);
+  raise_own(known.over, executing);
+  if (is_relaxed) {
+    each_fences(executing, [&](const Fences& fences) { merge(known, fences.seen_in_block); });
+  }
+  return covers(known, done);
 }
 
 void SharedWatch::arrive_cluster(Exec* x, bool is_relaxed) {

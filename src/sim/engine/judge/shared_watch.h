@@ -15,6 +15,7 @@
 #include "sim/engine/judge/kept_values.h"
 #include "sim/engine/judge/knowledge.h"
 #include "sim/engine/judge/lane_parties.h"
+#include "sim/engine/judge/shared_access.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
 
@@ -51,10 +52,12 @@ class SharedWatch {
  public:
   // What is looked for.
   struct Settings {
-    bool is_read_by_copies = false;
-    bool keeps_to_model = false;  // Launch::keeps_to_model
+    bool is_read_by_copies = false, is_written_by_copies = false;  // in bulk
+    bool keeps_to_model = false;                                   // Launch::keeps_to_model
+    // By the memory model alone, copies that overwrite need a proxy fence, too.
+    bool keeps_overwritten() const { return is_written_by_copies && keeps_to_model; }
     // What warps touch is kept until it is visible to the async proxy, too.
-    bool keeps_unfenced() const { return is_read_by_copies || keeps_to_model; }
+    bool keeps_unfenced() const { return is_read_by_copies || keeps_overwritten(); }
   };
   // `bytes` of shared memory and `warps` of each block.
   SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
@@ -64,31 +67,8 @@ class SharedWatch {
   void begin();
 
   // --- What the executing warp touches ---
-  // As many bytes as one store writes, at most. Arrays are compared by a call, which takes longer.
-  struct Value : std::array<std::uint64_t, 2> {
-    friend bool operator==(const Value& a, const Value& b) { return a[0] == b[0] && a[1] == b[1]; }
-  };
-  struct Access {
-    const Insn* insn = nullptr;
-    std::uint32_t offset = 0;      // bytes, of the first lane
-    std::uint32_t stride = 0;      // bytes from one place to the next
-    std::uint32_t bytes = 0;       // of one place
-    std::uint16_t places = 1;      // distinct ones
-    std::uint8_t first_lane = 0;   // of the first place
-    std::uint8_t lanes_apart = 1;  // from one place to the next
-    Value value = {};              // written to its one place, where `one_value`
-    // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
-    // is touched 4 * k bytes behind the offset. 0: none.
-    std::uint64_t shape = 0;
-    std::uint32_t lanes = 0;  // that touch the one place, where the stride is 0
-    AccessKind touch = AccessKind::kRead;
-    bool one_value = false;
-    std::uint8_t element = 0;  // bytes of each that a copy in bulk updates; 0: an access is one
-    bool is_product = false;   // wgmma reads parts of it
-
-    bool operator==(const Access&) const = default;
-    std::uint32_t element_bytes() const { return element != 0 ? element : bytes; }
-  };
+  using Value = SharedValue;
+  using Access = SharedAccess;
 
   // What a segment touched of one block's memory. `log`, which says who touched what, is all that
   // it did, in order, as long as that is not too much; then equal accesses are kept once.
@@ -100,6 +80,7 @@ class SharedWatch {
     bool lanes_are_compared = false;
     bool writes = false;
     bool has_strong = false;         // accesses: else those sets are empty
+    std::size_t thin_at = 0;         // size of the log at which equal accesses are dropped again
     std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
     std::uint32_t lanes = 0;         // that touched anything
     std::vector<Access> log;
@@ -180,7 +161,7 @@ class SharedWatch {
 
   // Whether two accesses of one place can be a race. Of stores to several places it is not known
   // what they store.
-  bool can_conflict(const Access& a, const Access& b) const;
+  bool can_conflict(const Access& a, const Access& b, bool are_of_one_block) const;
 
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses of one
   // size are no race with each other, nor are reads.
@@ -294,8 +275,8 @@ class SharedWatch {
 
   // --- Asynchronous copies. What the executing warp did before comes before them ---
   // cp.async of the warp's lanes, in one instruction, writes there. It is over once the warp waited
-  // for its group.
-  void note_copies(Exec* x, std::span<const Access> accesses);
+  // for its group. What it reads of global memory (grid_races.h) is over then, too.
+  CopyParty note_copies(Exec* x, std::span<const Access> accesses);
   void commit_copies(Exec* x);
   static constexpr std::uint32_t kAllGroups = UINT32_MAX;
   // All groups are over but the last `left`; with kAllGroups those too that were not committed.
@@ -305,7 +286,7 @@ class SharedWatch {
   // A bulk copy reads there, and is over once the warp waited for its bulk group.
   void note_bulk_read(Exec* x, const Access& access);
   // It also writes global memory (grid_races.h), which is over later than its read.
-  CopyParty note_bulk_store(Exec* x);
+  CopyParty note_bulk_store(Exec* x, int lane);
   // The executing warp's part of a wgmma reads 16 bytes at each of these offsets in its block's
   // memory; `access` is where they are. It is over once a warp of the warpgroup waited for the
   // group, of which the number says how many the warp committed before it.
@@ -321,7 +302,9 @@ class SharedWatch {
   };
   // A bulk copy touches the memory of the block of that rank, beside all others that are under way.
   // It is over for those who wait for the phase of the mbarrier in which that is told the ticket.
-  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
+  // st.async and red.async are such copies, too, but not of the async proxy.
+  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier,
+                          bool is_of_async_proxy);
   void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
   CopyParty copy_of(const Place& mbarrier, std::uint32_t ticket) const;
 
@@ -336,6 +319,7 @@ class SharedWatch {
   void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                    MemoryScope scope);
   void fence(Exec* x, MemoryScope scope);
+  void fence_mbarriers(Exec* x);
   void fence_proxy(Exec* x);
   // The lanes of the executing warp met at its barrier.
   void sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes);
@@ -362,14 +346,16 @@ class SharedWatch {
   const std::uint8_t* apart_flag(const Exec* x) const { return &has_apart_[warp_of(x)]; }
   std::uint32_t warps_of_block() const { return warps_; }
   bool is_copy(std::uint32_t party) const { return party >= all_; }
+  // Whether the executing lanes know all that phases of the block's own mbarrier told.
+  bool knows_phases(const Exec* x, std::uint32_t offset, bool is_relaxed);
   // Whether the executing warp knows that the block of that rank has begun.
   bool has_begun(const Exec* x, std::uint32_t rank);
 
  private:
   // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
-  // copies for one warp, by cp.async or by bulk copies out of shared memory (reading that, and
-  // writing global memory), and what copies in bulk for one mbarrier. Copies of one party are not
-  // ordered with each other before they are over. Copies that one warp asks for, of one kind.
+  // copies for some lanes of a warp, by cp.async or by bulk copies out of shared memory (reading
+  // that, and writing global memory), and what copies in bulk for one mbarrier. Copies of one party
+  // are not ordered before they are over. Those that the same lanes ask for, of one kind:
   struct Copies {
     std::uint32_t party = 0;
     std::shared_ptr<Footprint> open;
@@ -403,7 +389,20 @@ class SharedWatch {
   bool is_for_block(MemoryScope scope) const {
     return scope == MemoryScope::kBlock && memories_.size() > 1;
   }
-  using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
+  struct Askers {
+    std::uint32_t warp = 0;
+    std::uint32_t lanes = kAllLanes;
+    auto operator<=>(const Askers&) const = default;
+  };
+  using AllCopies = std::map<Askers, Copies>;
+  // Calls `use` with the copies that some of these lanes asked for.
+  template <class Use>
+  static void each_of(AllCopies& all, std::uint32_t warp, std::uint32_t lanes, Use use) {
+    for (auto at = all.lower_bound({warp, 0}); at != all.end() && at->first.warp == warp; ++at) {
+      if ((at->first.lanes & lanes) != 0) use(at->second);
+    }
+  }
+  Copies& copies_of(AllCopies& all, std::uint32_t warp, std::uint32_t lanes);
 
   Who who(const Exec* x) const;
   Who who_meets(const Exec* x) const;
@@ -427,6 +426,7 @@ class SharedWatch {
     }
   }
   bool has_fenced(const Who& who) const;
+  void raise_own(Times& times, const Who& who) const;
   std::uint32_t party_of(const Exec* x, const Who& who);
   void tell(const Exec* x, Knowledge& object, const Who& who) {
     // Its clock says what it did.
@@ -443,7 +443,8 @@ class SharedWatch {
                              const Memory::Segment& other) const;
   void close(Exec* x, const Who& who);
   void close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads);
-  void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
+  const Copies& note_copies(Exec* x, AllCopies& all, std::uint32_t lanes,
+                            std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
   void arrive(Exec* x, Knowledge& object, bool is_relaxed, const Who& who);
@@ -492,8 +493,8 @@ class SharedWatch {
   std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
 };
 
-// cp.async of these lanes writes there, in the block's own shared memory.
-void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
-                  std::uint32_t bytes);
+// cp.async of these lanes writes there, in the block's own shared memory. Returns which copy it is.
+CopyParty watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                       std::uint32_t bytes);
 
 }  // namespace baton::sim

@@ -336,6 +336,8 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   access.first_lane = static_cast<std::uint8_t>(lane);
   access.lanes = 1u << lane;
   access.touch = touch;
+  access.is_for_block =
+      scope == MemoryScope::kBlock && is_strong(touch) && x->grid->launch.cluster.count() > 1;
   set_value(values, 1u << lane, &access);
   note_shared(region, access, values);
 }
@@ -351,7 +353,7 @@ void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, s
   GlobalWatch(x, i, region, bytes, AccessKind::kRead, false).touch(lane, region.within + offset);
 }
 
-void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+void watch_copy(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                 std::uint32_t bytes, AccessKind touch, const CopyParty* copy) {
   if (GridRaces* races = x->grid->races.get()) {
     races->touch({.x = x,
@@ -360,7 +362,7 @@ void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uin
                   .bytes = bytes,
                   .touch = touch,
                   .is_kept = copy != nullptr || !reads_only(touch),
-                  .is_async = true,
+                  .is_async = copy == nullptr || copy->is_bulk,
                   .copy = copy},
                  lane, 1, offset);
   }
@@ -369,13 +371,13 @@ void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uin
   GlobalWatch(x, i, region, bytes, touch, is_strong(touch)).touch(lane, region.within + offset);
 }
 
-void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
-                  std::uint32_t bytes) {
+CopyParty watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                       std::uint32_t bytes) {
   std::array<SharedWatch::Access, kLanes> runs;
   std::size_t count = 0;
   each_run(i, offsets, mask, 0, bytes, AccessKind::kWrite,
            [&](const SharedWatch::Access& access, std::uint32_t) { runs[count++] = access; });
-  x->block->watch->note_copies(x, {runs.data(), count});
+  return x->block->watch->note_copies(x, {runs.data(), count});
 }
 
 }  // namespace baton::sim

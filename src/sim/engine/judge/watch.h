@@ -60,9 +60,11 @@ void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, s
 struct CopyParty {
   std::uint32_t party = 0;
   std::uint32_t index = 0;
+  bool is_bulk = true;  // and so of the async proxy
 };
-// A copy in bulk accesses global memory. Null: when it is over is not followed.
-void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+// An asynchronous copy accesses global memory. Null: one in bulk of which it is not followed when
+// it is over.
+void watch_copy(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                 std::uint32_t bytes, AccessKind touch, const CopyParty* copy);
 
 // An atomic of one lane on its own block's shared memory: it may also order threads.

@@ -190,8 +190,9 @@ struct DecodedKernel {
   bool has_grid_wait = false;
   bool has_flags =
       false;  // fences, atomics or strong accesses, by which grids may order each other
-  bool copies_read_shared = false;  // in bulk
-  bool uses_heap = false;           // allocates or frees (kernel_heap.h)
+  bool copies_read_shared = false;   // in bulk
+  bool copies_write_shared = false;  // in bulk
+  bool uses_heap = false;            // allocates or frees (kernel_heap.h)
 };
 
 // "norm.cu:12:7", with the place it was inlined into; else "line 34 of <ptx of norm.cu>".

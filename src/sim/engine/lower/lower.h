@@ -146,6 +146,7 @@ class Lowering {
                    unsigned aligned);
   void atomic_vector(const AtomSpec& spec, Address where, unsigned elements);
   void prefetch();
+  void discard();
   void create_policy();
   void fence();
   Space take_space(Modifiers& modifiers) const;

@@ -266,6 +266,7 @@ void Lowering::copy_bulk() {
   if (form.multicast) mask = source(operand(4), Type::kB16);
   if (form.masked) mask = source(operand(count - 1), Type::kB16);
   if (form.from_shared) shared_.kernel.copies_read_shared = true;
+  if (form.to_shared) shared_.kernel.copies_write_shared = true;
   Proto& proto = emit(op_bulk_copy);
   proto.cache = next_region();
   use(proto, 0, to);
@@ -351,6 +352,7 @@ void Lowering::copy_tensor() {
   const SlotId mbarrier =
       form.to_shared ? generic_address(operand(2), Space::kSharedCluster) : kSink;
   const SlotId mask = form.multicast ? source(operand(least), Type::kB16) : kSink;
+  if (form.to_shared) shared_.kernel.copies_write_shared = true;
   if (!form.to_shared && !form.prefetches) shared_.kernel.copies_read_shared = true;
   Proto& proto = emit(op_tensor_copy);
   proto.cache = next_region();

@@ -10,6 +10,7 @@
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/memory/address.h"
+#include "sim/engine/memory/discard.h"
 #include "sim/engine/run/control.h"
 
 namespace baton::sim {
@@ -405,6 +406,20 @@ void Lowering::prefetch() {
   m.take_one_of({"global", "local", "const", "param"});
   m.finish();
   emit(op_nop);
+}
+
+// discard{.global}.L2 [a], 128
+void Lowering::discard() {
+  Modifiers m(*insn_);
+  const Space space = take_space(m);
+  if (!m.take("L2")) throw Unsupported{"it discards from .L2"};
+  m.finish();
+  need_operands(2, 2);
+  if (operand(1).kind != Kind::kInteger || operand(1).bits != kDiscardedBytes) {
+    invalid(fmt::format("it discards {} bytes", kDiscardedBytes));
+  }
+  const SlotId where = generic_address(operand(0), space);
+  use(emit(op_discard), 0, where);
 }
 
 // createpolicy.…b64 d, …: says how caches are to treat what is accessed under it. There are none

@@ -200,6 +200,7 @@ void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offs
 
 void DeviceMemory::Impl::settle() {
   std::unique_lock lock(mutex);
+  if (!discarded.empty()) forget_discarded();
   std::erase_if(unsettled, [&](std::uint64_t base) {
     const auto found = live.find(base);
     if (found == live.end() || found->second->all_written) return true;

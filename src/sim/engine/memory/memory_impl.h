@@ -123,6 +123,9 @@ struct DeviceMemory::Impl {
   // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
   // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
   void settle();
+  // Kernels discarded what is there (discard.h): it counts as never written, from the end of the
+  // grid on, if nothing was written since.
+  void note_discarded(std::uint64_t address);
 
   using Allocations = std::map<std::uint64_t, Allocation>;
   // The live allocation that holds all of [address, address + bytes), or end().
@@ -134,6 +137,8 @@ struct DeviceMemory::Impl {
   Allocations::const_iterator nearest(std::uint64_t address) const;
   void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
   void forget_oldest_freed();
+  // Under the lock.
+  void forget_discarded();
   // So many addresses; 0 where there are not as many. Each is handed out once, as long as there are
   // any left.
   std::uint64_t find_room(std::uint64_t span);
@@ -163,6 +168,7 @@ struct DeviceMemory::Impl {
   // Of a long process most allocations are freed ones: what every grid or snapshot goes through
   // are these.
   std::map<std::uint64_t, Allocation*> live;
+  std::vector<std::uint64_t> discarded;  // by note_discarded()
   std::vector<std::uint64_t> unsettled;  // live ones that may have bytes which were never written
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
   std::shared_ptr<const Snapshot> current;  // null after a change

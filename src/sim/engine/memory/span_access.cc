@@ -37,24 +37,14 @@ bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool w
   return true;
 }
 
-void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch) {
-  const SpaceAddress place = resolve(span.space, span.address);
-  if (place.space != Space::kGlobal) return;
-  Region block;
-  const Region* region = x->grid->region_at(place.address, &block);
-  if (region == nullptr || region->shadow == nullptr) return;
-  watch_lane(x, i, lane, *region, false, place.address - region->base, span.bytes, touch,
-             touch == AccessKind::kUpdate);
-}
-
-void watch_bulk(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
+void watch_copy(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
                 const CopyParty* copy) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
   Region block;
   const Region* region = x->grid->region_at(place.address, &block);
   if (region == nullptr || region->shadow == nullptr) return;
-  watch_bulk(x, i, lane, *region, place.address - region->base, span.bytes, touch, copy);
+  watch_copy(x, i, lane, *region, place.address - region->base, span.bytes, touch, copy);
 }
 
 std::byte* span_place(Exec* x, const MemorySpan& span, bool writes) {

@@ -22,11 +22,9 @@ struct MemorySpan {
 // warning. Counts the traffic of global memory.
 bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool writes);
 
-// Shows a span of global memory that was checked to who looks for races. An update is one that may
-// be beside others.
-void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch);
-// The same of a copy in bulk that reads or writes the span; `copy` as in watch.h.
-void watch_bulk(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
+// Shows a span of global memory that was checked, and that an asynchronous copy reads or writes, to
+// who looks for races. An update is one that may be beside others; `copy` as in watch.h.
+void watch_copy(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
                 const CopyParty* copy);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:

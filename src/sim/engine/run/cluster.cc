@@ -39,7 +39,8 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
     const auto bytes = static_cast<std::uint32_t>(cluster->blocks[0]->shared.size());
     cluster->watch.reset(
         new SharedWatch(bytes, grid.warps, grid.launch.cluster.count(),
-                        {grid.kernel->copies_read_shared, grid.launch.keeps_to_model}));
+                        {grid.kernel->copies_read_shared, grid.kernel->copies_write_shared,
+                         grid.launch.keeps_to_model}));
     for (const auto& block : cluster->blocks) block->watch = cluster->watch.get();
   }
   return cluster;

@@ -1,0 +1,82 @@
+#include "edges/launch_binder.h"
+
+#include <string_view>
+#include <utility>
+
+namespace baton::edges {
+namespace {
+
+using Given = overlap::GivenArgument;
+
+// Whether two executions give a parameter the same but for the offset of an address.
+bool differ_by_offset(const Given& a, const Given& b) {
+  const bool is_address = a.kind == Given::Kind::kMemory || a.kind == Given::Kind::kTensorMap;
+  return is_address && a.kind == b.kind && a.memory == b.memory &&
+         a.bytes == overlap::kUnknownBytes && b.bytes == overlap::kUnknownBytes;
+}
+
+// Whether two of the arguments are addresses of one memory: their offsets may be equal or not.
+bool share_memory(std::span<const Given> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind == Given::Kind::kScalar) continue;
+    if (arguments[i].kind == Given::Kind::kStruct || arguments[i].kind == Given::Kind::kBytes) {
+      return true;
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      const bool is_address = arguments[k].kind != Given::Kind::kScalar;
+      if (is_address && arguments[k].memory == arguments[i].memory) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+LaunchBinder::Site& LaunchBinder::site_of(const bind::LaunchExecution& execution) {
+  Site& site = sites_[execution.launch.number];
+  const Dim3& block = execution.config.block;
+  if (site.footprint == nullptr) {
+    for (std::size_t i = 0; i < execution.launch.args.size(); ++i) {
+      site.arguments.push_back(memory_.given(execution, i));
+    }
+  } else {
+    for (const std::uint32_t i : execution.launch.varying_args) {
+      const overlap::GivenArgument old =
+          std::exchange(site.arguments[i], memory_.given(execution, i));
+      if (!differ_by_offset(old, site.arguments[i])) site.bound.reset();
+    }
+  }
+  if (site.footprint == nullptr || !(site.block == block)) {
+    site.bound.reset();
+    site.footprint = &footprints_.of(execution.step.label, block);
+    site.block = block;
+  }
+  return site;
+}
+
+// Most executions of a launch differ from the last one by offsets alone.
+overlap::BoundLaunch LaunchBinder::bind(const bind::LaunchExecution& execution) {
+  Site& site = site_of(execution);
+  const LaunchConfig& config = execution.config;
+  if (site.bound && site.grid == config.grid) {
+    for (overlap::BoundAccess& access : site.bound->accesses) {
+      if (access.argument == overlap::kNoArgument) continue;
+      access.offset = site.arguments[access.argument].offset;
+    }
+    return *site.bound;
+  }
+  site.bound.reset();
+  overlap::BoundLaunch bound =
+      overlap::bind(*site.footprint, site.arguments, extents_of(config.block),
+                    extents_of(config.grid), [&](std::string_view name, bool constant) {
+                      return memory_.variable(execution.step.label, name, constant);
+                    });
+  bound.number = execution.launch.number;
+  if (!share_memory(site.arguments) && !bound.has_wide_places) {
+    site.bound = bound;
+    site.grid = config.grid;
+  }
+  return bound;
+}
+
+}  // namespace baton::edges

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bind/binder.h"
+#include "edges/judged_memory.h"
+#include "load/footprints.h"
+#include "pdl/bound.h"
+
+namespace baton::edges {
+
+inline std::array<std::uint32_t, 3> extents_of(const Dim3& dim) {
+  return {dim.x, dim.y, dim.z};
+}
+
+// Binds the footprints of a program's launches, execution by execution. It keeps of each launch
+// what the next execution has too.
+class LaunchBinder {
+ public:
+  // `launches`: how many the program has. The memory and the footprints must outlive it.
+  LaunchBinder(std::size_t launches, JudgedMemory& memory, load::Footprints& footprints)
+      : memory_(memory), footprints_(footprints), sites_(launches) {}
+
+  overlap::BoundLaunch bind(const bind::LaunchExecution& execution);
+  // Of the last execution of that launch.
+  std::span<const overlap::GivenArgument> arguments(std::uint32_t launch) const {
+    return sites_[launch].arguments;
+  }
+
+ private:
+  struct Site {
+    std::vector<overlap::GivenArgument> arguments;
+    const overlap::Footprint* footprint = nullptr;
+    Dim3 block;  // that the footprint was read for
+    // The last execution, if others may differ from it by offsets alone.
+    std::optional<overlap::BoundLaunch> bound;
+    Dim3 grid;  // of that one
+  };
+  Site& site_of(const bind::LaunchExecution& execution);
+
+  JudgedMemory& memory_;
+  load::Footprints& footprints_;
+  std::vector<Site> sites_;  // by launch
+};
+
+}  // namespace baton::edges
