@@ -60,7 +60,7 @@ class CommandLineParser {
     if (raw_.help) return ShowHelp{command == nullptr ? "" : std::string(command->name)};
     if (raw_.version) return ShowVersion{};
     if (command == nullptr) {
-      throw error(ErrorCode::kInvalidInput, "no command was given{}",
+      throw error(ErrorCode::kInvalidInput, "no command was given{}; baton help lists all",
                   suggestion("", command_names()));
     }
     refuse_surplus(*command, *chosen.front(), separated);
@@ -116,6 +116,12 @@ class CommandLineParser {
       return extra.size() > 1 && extra.front() == '-';
     });
     if (option != extras.end()) refuse_option(&command, *option);
+    const bool is_a_program = !command.rest.empty() && command.arguments.empty() && !separated;
+    if (!extras.empty() && is_a_program) {
+      throw error(ErrorCode::kInvalidInput,
+                  "baton {0} takes \"{1}\" after \"--\" alone: baton {0} -- {1}", command.name,
+                  extras.front());
+    }
     if (!extras.empty()) {
       throw error(
           ErrorCode::kInvalidInput,
@@ -124,7 +130,7 @@ class CommandLineParser {
     }
     if (separated && command.rest.empty()) {
       throw error(ErrorCode::kInvalidInput,
-                  "baton {} takes nothing behind \"--\"; leave it out, and what follows it",
+                  "baton {} takes nothing after \"--\"; leave it out, and what follows it",
                   command.name);
     }
   }

@@ -68,8 +68,10 @@ std::vector<CommandRow> make_table() {
        checked_init},
       {"run",
        "Run a program and compare its results, or replay a record",
-       "PROGRAM",
-       {program},
+       "PROGRAM|RECORD",
+       {{"PROGRAM",
+         "A program file, a bundle, a record, or with --function a library or a folder of a library",
+         "a program file", &Raw::file, kFile}},
        rows::run_options(),
        {{"Test it without a GPU", "baton run p.toml --device sim"},
         {"Compare an output with a reference", "baton run p.toml --expect y=y.npy"},
@@ -196,7 +198,9 @@ std::vector<CommandRow> make_table() {
         {"Run a test suite without a GPU", "baton exec -- python3 -m pytest tests"},
         {"Find unsafe PDL and faults on a GPU", "baton exec --device cuda -- ./a.out"}},
        "PROGRAM and its arguments",
-       checked_exec},
+       checked_exec,
+       {},
+       "The program's own; if that is 0 and an error was found: --error-exitcode"},
       {"record",
        "Run a program and record what it launches, for baton check and baton run",
        "-o OUT.record",
@@ -213,7 +217,9 @@ std::vector<CommandRow> make_table() {
         {"Find the errors in its kernels without the GPU",
          "baton record --contents -o app.record -- ./app && baton run app.record"}},
        "PROGRAM and its arguments",
-       checked_record},
+       checked_record,
+       {},
+       "The program's own"},
       {"ptxas",
        "Run ptxas, and keep the PTX inside the cubin for the simulated GPU",
        "",
@@ -323,8 +329,8 @@ const CommandRow* find_command(std::string_view name) {
 const CommandRow& named_command(std::string_view name) {
   const CommandRow* found = find_command(name);
   if (found == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", printable(std::string(name)),
-                suggestion(name, command_names()));
+    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}; baton help lists all",
+                printable(std::string(name)), suggestion(name, command_names()));
   }
   return *found;
 }

@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 #include "tools/explanations.h"
 #include "tools/guides.h"
 
@@ -29,27 +28,41 @@ std::string plain(std::string_view markdown) {
   return text;
 }
 
+// One code in lines that fit the terminal: what it is, what it means, what helps, where to read.
+void show_code(const tools::Explanation& row, Output& output) {
+  constexpr std::size_t kMargin = 2;
+  output.line("{}: {}, {}", row.id, row.table, row.detail);
+  for (const std::string& part :
+       {plain(row.meaning), "what helps: " + plain(row.remedy),
+        "read: " + tools::guide_place(row.page)}) {
+    for (const std::string& line : wrapped(part, output.terminal().width - kMargin)) {
+      output.line("{:{}}{}", "", kMargin, line);
+    }
+  }
+}
+
 }  // namespace
 
 void explain(const ExplainCommand& command, Output& output) {
   const std::vector<tools::Explanation> rows =
       command.code.empty() ? tools::explanations() : tools::explain(command.code);
   Json& list = output.result()["codes"] = Json::array();
+  for (const tools::Explanation& row : rows) list.push_back(json_of(row));
+  const bool is_one_code = std::ranges::all_of(
+      rows, [&](const tools::Explanation& row) { return row.id == rows[0].id; });
+  if (is_one_code) {
+    for (const tools::Explanation& row : rows) show_code(row, output);
+    return;
+  }
   Table table({{"code"}, {"is a"}, {""}, {"meaning"}, {"page"}});
   for (const tools::Explanation& row : rows) {
-    list.push_back(json_of(row));
     table.add({std::string(row.id), std::string(row.table), std::string(row.detail),
                plain(row.meaning), tools::guide_place(row.page)});
   }
   output.text(table.format(output.terminal()));
   if (command.code.empty()) return;
-  const bool is_one_code = std::ranges::all_of(
-      rows, [&](const tools::Explanation& row) { return row.id == rows[0].id; });
   for (const tools::Explanation& row : rows) {
-    const std::string of = rows.size() == 1 ? ""
-                           : is_one_code    ? fmt::format(" ({})", row.table)
-                                            : fmt::format(" against {}", row.id);
-    output.text(fmt::format("what helps{}: {}\n", of, plain(row.remedy)));
+    output.line("what helps against {}: {}", row.id, plain(row.remedy));
   }
 }
 

@@ -82,8 +82,9 @@ std::vector<Entry> entries(const std::vector<OptionRow>& options) {
   return entries;
 }
 
-std::vector<Entry> status_entries() {
+std::vector<Entry> status_entries(std::string_view own) {
   std::vector<Entry> entries;
+  if (!own.empty()) entries.emplace_back("N", own);
   for (const ExitStatusRow& row : exit_statuses()) entries.emplace_back(row.status, row.text);
   return entries;
 }
@@ -101,7 +102,7 @@ std::string general_help(Terminal terminal) {
   help.examples({{"See what is installed and what is missing", "baton doctor"},
                  {"Start with a kernel of your own", "baton init k.cu && baton run k.toml"},
                  {"See the options of a command", "baton help run"}});
-  help.list("Exit status", status_entries());
+  help.list("Exit status", status_entries({}));
   std::vector<Entry> variables;
   for (const EnvironmentRow& row : environment_variables())
     variables.emplace_back(row.name, row.text);
@@ -126,7 +127,7 @@ std::string help_text(std::string_view command, Terminal terminal) {
   help.list("Arguments", arguments);
   help.list("Options", entries(all_options(row)));
   help.examples(row.examples);
-  help.list("Exit status", status_entries());
+  help.list("Exit status", status_entries(row.own_status));
   help.section("More");
   help.paragraph("  baton --help lists the environment variables.");
   return std::move(help).text();

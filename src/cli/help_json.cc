@@ -70,6 +70,7 @@ Json json_of(const CommandRow& command) {
           {"arguments", std::move(arguments)},
           {"options", json_of_all(all_options(command))},
           {"rest", text_or_null(command.rest)},
+          {"own_status", text_or_null(command.own_status)},
           {"examples", std::move(examples)}};
 }
 

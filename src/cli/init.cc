@@ -1,14 +1,19 @@
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "baton/program.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "tools/basics.h"
+#include "tools/child_process.h"
 #include "tools/files.h"
 #include "tools/library_kernels.h"
+#include "tools/program_arrays.h"
 #include "tools/program_draft.h"
 #include "tools/reference_script.h"
 
@@ -22,6 +27,15 @@ void require_new(const std::filesystem::path& target) {
               "{} exists already; name another file with -o, or remove it", target.string());
 }
 
+// A path as a shell takes it, for a call that is copied. Plain ones stay as they are.
+std::string pasted(const std::filesystem::path& path) {
+  const std::string text = path.string();
+  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 || std::string_view("/._-+,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return is_plain ? text : tools::shell_word(text);
+}
+
 }  // namespace
 
 void init(const InitCommand& command, Output& output) {
@@ -31,6 +45,7 @@ void init(const InitCommand& command, Output& output) {
   json["file"] = command.file.string();
   json["output"] = target.string();
   require_new(target);
+  tools::require_target(command.output ? "-o " + target.string() : target.string(), target);
   const std::string stem = target.stem().string();
   const std::filesystem::path script = target.parent_path() / (stem + "_reference.py");
   if (command.reference) require_new(script);
@@ -61,11 +76,11 @@ void init(const InitCommand& command, Output& output) {
   for (const std::string& remark : draft.remarks) output.warning(remark);
   if (library) output.line("wrote {}: the kernels of {}", kernels.string(), command.file.string());
   output.line("wrote {}: {}; check the lines marked \"guess\", then: baton run {}", target.string(),
-              counted(draft.kernels.size(), "kernel"), target.string());
+              counted(draft.kernels.size(), "kernel"), pasted(target));
   if (command.reference) {
     output.line("wrote {}: fill in its function, then: python3 {} && baton run {} --expect {}",
-                script.string(), script.string(), target.string(),
-                (target.parent_path() / (stem + "_expected")).string());
+                script.string(), pasted(script), pasted(target),
+                pasted(target.parent_path() / (stem + "_expected")));
   }
 }
 

@@ -70,8 +70,9 @@ std::string examples(const std::vector<ExampleRow>& rows) {
   return text;
 }
 
-std::string surroundings() {
+std::string surroundings(std::string_view own_status) {
   std::string text = ".SH EXIT STATUS\n";
+  if (!own_status.empty()) text += entry(italic("N"), own_status);
   for (const ExitStatusRow& row : exit_statuses()) text += entry(bold(row.status), row.text);
   text += ".SH ENVIRONMENT\n";
   for (const EnvironmentRow& row : environment_variables()) text += entry(bold(row.name), row.text);
@@ -93,7 +94,7 @@ std::string general_page() {
   }
   page += ".SH OPTIONS\n";
   for (const OptionRow& option : common_options()) page += option_entry(option);
-  return page + surroundings() + references(std::move(pages));
+  return page + surroundings({}) + references(std::move(pages));
 }
 
 }  // namespace
@@ -108,7 +109,8 @@ std::string manual_page(const CommandRow* command) {
   if (!command->rest.empty()) page += entry(bold("--"), command->rest);
   page += ".SH OPTIONS\n";
   for (const OptionRow& option : all_options(*command)) page += option_entry(option);
-  return page + examples(command->examples) + surroundings() + references({"baton"});
+  return page + examples(command->examples) + surroundings(command->own_status) +
+         references({"baton"});
 }
 
 }  // namespace baton::cli

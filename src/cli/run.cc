@@ -272,7 +272,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     const std::vector<ScheduleRun> runs = compare_schedules(
         executable, {all.data() + 1, all.size() - 1}, schedule_options(command, interrupt));
     show_schedules(all[0], known, runs, output);
-    throw_on_difference(all[0], runs);
+    throw_on_difference(all[0], runs, command.races);
   }
 }
 

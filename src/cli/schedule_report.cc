@@ -69,14 +69,16 @@ void show_schedules(const Schedule& first, const std::vector<FindingReport>& kno
   }
 }
 
-void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs) {
+void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs,
+                         Races races) {
   for (const ScheduleRun& run : runs) {
     if (run.failure) throw Error(*run.failure);
     if (!run.difference) continue;
     throw error(ErrorCode::kMismatch,
                 "the outputs differ between the schedules {} and {}: {}; a race, or a sum in an "
-                "order that is not fixed",
-                to_string(first), to_string(run.schedule), text_of(*run.difference));
+                "order that is not fixed{}",
+                to_string(first), to_string(run.schedule), text_of(*run.difference),
+                races == Races::kUsual ? "; --races global names the lines of a race" : "");
   }
 }
 

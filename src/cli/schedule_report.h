@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "baton/races.h"
 #include "baton/schedules.h"
 #include "cli/output.h"
 
@@ -12,7 +13,8 @@ namespace baton::cli {
 void show_schedules(const Schedule& first, const std::vector<FindingReport>& known,
                     const std::vector<ScheduleRun>& runs, Output& output);
 
-// Throws kMismatch for the first run whose outputs differ.
-void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs);
+// Throws kMismatch for the first run whose outputs differ. `races`: those that the runs looked for.
+void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs,
+                         Races races);
 
 }  // namespace baton::cli

@@ -76,7 +76,7 @@ class BundleExtraction {
       for (const ProgramKernel* kernel : definition.kernels) {
         if (kernel->file.empty()) continue;
         const std::string place = relative(kernel->file);
-        if (place.starts_with("..") || !taken_.insert(place).second) continue;
+        if (place.empty() || place.starts_with("..") || !taken_.insert(place).second) continue;
         extraction_.write(place, definition.image->bytes(), "images");
       }
     }
@@ -89,12 +89,13 @@ class BundleExtraction {
 
   // The program's own text tells the files that it names, those that no bundle has included.
   void note_missing_files() {
-    const Program program = Program::from_text(bundle_.bytes(kProgramPart), bundle_.name(),
-                                               bundle_.program().directory());
+    const Program program = Program::from_text(bundle_.bytes(kProgramPart), bundle_.name());
     for (const fs::path& file : input_files(program)) {
-      const std::string place = relative(file);
+      const std::string place = file.lexically_normal().string();
       if (taken_.contains(place) || !missed_.insert(place).second) continue;
-      miss(fmt::format("the program names {}, which the bundle does not have", printable(place)));
+      miss(fmt::format("the program names {}{}", printable(place),
+                       file.is_absolute() ? " by its absolute path"
+                                          : ", which the bundle does not have"));
     }
   }
 

@@ -137,7 +137,9 @@ class LaunchChoice {
       tried.multiple_of = has_bounds ? 1 : guess.block[0];
       Trial trial;
       if (has_bounds) trial = try_all(file_, tried, sides_of(guess.cover.extent).trials, origin_);
-      // A failure that goes on, such as a race, is of the kernel's code.
+      // A failure that goes on, such as a race, is of the kernel's code. N is still one whose run
+      // its reader can wait for.
+      if (trial.failure && !trial.breaks_off()) try_draft(file_, tried, origin_);
       if (!trial.failure) {
         const bool unwritten = trial.reads_unwritten;
         trial = try_draft(file_, tried, origin_);

@@ -52,6 +52,9 @@ void require_target(std::string_view option, const std::filesystem::path& file) 
     throw error(ErrorCode::kNotFound, "{}: there is no folder {}; create it first", option,
                 folder.string());
   }
+  if (std::filesystem::is_directory(file)) {
+    throw error(ErrorCode::kInvalidInput, "{}: {} is a folder; name a file", option, file.string());
+  }
   try {
     require_writable(file);
   } catch (const Error& failure) {

@@ -231,6 +231,16 @@ class BadOptions(Case):
         self.check(self.run_with("--device", "smi"), 2, "smi", "sim")
         self.check(self.run_with("--device", "sim:h300"), 2, "h300")
 
+    def test_folders_in_place_of_files_are_refused_before_the_run(self):
+        (self.folder / "d").mkdir()
+        for option, value in (("--output", "y=d"), ("--trace", "d"), ("--html", "d"), ("--sarif", "d"),
+                              ("--junit", "d")):
+            with self.subTest(option):
+                result = self.run_with(option, value)
+                self.check(result, 2, f"{option} {value}: d is a folder; name a file")
+                self.assertNotIn("scale", result.out)
+        self.check(self.baton("bench", "p.toml", "--plot", "d"), 2, "--plot d")
+
     def test_arrays(self):
         self.check(self.run_with("--input", "x=no.npy"), 2, "no.npy")
         self.save("x64.npy", F32.astype(numpy.float64))

@@ -146,6 +146,23 @@ class Bundles(Case):
         result = self.baton("inspect", "p.baton", "--extract", "none")
         self.assertIn("the program names kernels/scale.cu, which the bundle does not have", result.err)
 
+    def test_an_extracted_program_names_its_absolute_paths(self):
+        for folder in ("a", "b"):
+            (self.folder / folder).mkdir()
+        self.write("a/k.cu", 'extern "C" __global__ void k(float* y) { y[0] = 2; }')
+        self.check(self.baton("compile", "a/k.cu", "-o", "a/k.ptx"), 0)
+        for key, file in (("source", "k.cu"), ("ptx", "k.ptx")):
+            place = self.folder / "a" / file
+            self.write("b/p.toml", '[buffers.y]\ndtype = "f32"\nshape = [1]\nrole = "output"\n'
+                       f'[kernels.k]\n{key} = "{place}"\n'
+                       '[[steps]]\nlaunch = "k"\ngrid = [1]\nblock = [1]\nargs = ["y"]\n')
+            for bundle in ("p.baton", str(self.folder / "p.baton")):
+                with self.subTest(key, bundle=bundle):
+                    self.check(self.baton("build", "b/p.toml", "-o", bundle), 0)
+                    result = self.baton("inspect", bundle, "--extract", f"out-{file}")
+                    self.check(result, 0)
+                    self.assertIn(f"the program names {place} by its absolute path; put it there", result.err)
+
     def test_images_are_extracted_where_the_program_names_them(self):
         (self.folder / "i").mkdir()
         self.write("up.h", "#define UP 1")

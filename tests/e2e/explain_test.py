@@ -38,6 +38,14 @@ class Explain(Case):
             self.assertIn(code, result.out)
             self.assertIn(part, result.out)
 
+    def test_one_code_is_read_in_lines(self):
+        lines = self.baton("explain", "shared_race").out.splitlines()
+        self.assertEqual(lines[0], "shared_race: finding, error")
+        self.assertRegex(lines[1], "^  two warps of a block")
+        self.assertRegex(lines[2], "^  what helps: put __syncthreads")
+        self.assertEqual(lines[3], "  read: docs/findings.md")
+        self.assertEqual(self.baton("explain", "no_wait").out.count("  what helps: "), 3)
+
     def test_a_code_of_several_tables(self):
         result = self.baton("explain", "no_wait", "--json")
         self.check(result, 0)

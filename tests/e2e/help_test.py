@@ -90,6 +90,21 @@ class Help(Case):
             self.check(result, 2)
             self.assertIn(f'did you mean "{near}"?', result.first_error)
 
+    def test_a_call_that_names_no_command_is_told_how_to_find_one(self):
+        for arguments in ([], ["frobnicate"]):
+            self.check(self.baton(*arguments), 2, "baton help lists all")
+
+    def test_a_program_without_its_dashes(self):
+        for command in ("exec", "record"):
+            self.check(self.baton(command, "./a.out"), 2,
+                       f'baton {command} takes "./a.out" after "--" alone: baton {command} -- ./a.out')
+
+    def test_commands_that_run_a_program_tell_whose_status_they_end_with(self):
+        for command in ("exec", "record"):
+            self.assertIn("N", section(self.help(command), "Exit status"))
+            self.assertIn("The program\\(aqs own", self.baton("manual", command).out)
+        self.assertNotIn("N", section(self.help("run"), "Exit status"))
+
     def test_manual_pages_are_sound(self):
         man = shutil.which("man")
         for command in [None, *self.commands()]:

@@ -333,6 +333,20 @@ class Init(Case):
         self.check(self.baton("run", "k.toml", "--set", "N=256"), 1, "error")
         self.check(self.baton("explain", "shared_race"), 0)
 
+    def test_a_racy_kernel_that_takes_long(self):
+        """Its run ends soon all the same, as that of a kernel without a race."""
+        slow = """extern "C" __global__ void slow(float* c, const float* a, int n) {
+  __shared__ float s[256];
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = x;
+  float sum = s[(threadIdx.x + 32) % 256];
+  for (int k = 0; k < n; ++k) for (int l = 0; l < 64; ++l) sum += a[k] * l;
+  if (x < n) c[x] = sum;
+}"""
+        self.write("k.cu", slow)
+        self.assertIn("an error in the code of kernel slow", self.ok("init", "k.cu").err)
+        self.assertLess(tomllib.loads((self.folder / "k.toml").read_text())["symbols"]["N"], 2**20)
+
     def test_a_kernel_for_smaller_blocks(self):
         program, _ = self.draft(source="""extern "C" __global__ void tile(float* y, const float* x, int n) {
   __shared__ float s[64];
@@ -355,6 +369,13 @@ class Init(Case):
         self.assertIn("an error in the code of kernel reverse", result.err)
         self.assertIn("block  = [64]  # guess", (self.folder / "k.toml").read_text())
 
+    def test_the_next_call_can_be_pasted(self):
+        self.write("my kernel.cu", SOURCE)
+        out = self.baton("init", "my kernel.cu", "--reference").out
+        self.assertIn("then: baton run 'my kernel.toml'\n", out)
+        self.assertIn("python3 'my kernel_reference.py' && baton run 'my kernel.toml' --expect 'my kernel_expected'\n",
+                      out)
+
     def test_it_overwrites_nothing(self):
         self.draft()
         self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")
@@ -364,6 +385,8 @@ class Init(Case):
         self.write("empty.cu", "int x;")
         self.fails(2, "has no kernel", "init", "empty.cu", "-o", "e.toml")
         self.fails(2, "needs a source", "init")
+        self.write("racy.cu", "syntax error")  # not read: it is known before that nothing can be written
+        self.fails(2, "there is no folder none", "init", "racy.cu", "-o", "none/p.toml")
 
 
 if __name__ == "__main__":

@@ -177,6 +177,10 @@ args = ["y"]
                             "--json")
         self.check(result, 1, "the outputs differ between the schedules late and reverse: "
                    "y[0] is 0 and was 4.5, the first of 32 in 64")
+        self.assertIn("; --races global names the lines of a race", result.first_error)
+        again = self.baton("run", "race.toml", "--schedules", "late,reverse", "--races", "global")
+        self.check(again, 1)
+        self.assertNotIn("--races global", again.err)
         runs = result.json()["schedules"]
         self.assertEqual([r["schedule"] for r in runs],
                          ["late", "reverse", "random:1", "random:2", "random:3"])
