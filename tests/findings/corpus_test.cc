@@ -242,6 +242,7 @@ INSTANTIATE_TEST_SUITE_P(Block, Corpus, testing::ValuesIn(block_programs()), nam
 INSTANTIATE_TEST_SUITE_P(Memory, Corpus, testing::ValuesIn(memory_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Fault, Corpus, testing::ValuesIn(fault_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Grid, Corpus, testing::ValuesIn(grid_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Copy, Corpus, testing::ValuesIn(copy_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Pattern, Corpus, testing::ValuesIn(pattern_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Chain, Corpus, testing::ValuesIn(chain_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Map, Corpus, testing::ValuesIn(map_programs()), name_of);
@@ -249,6 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Peer, Corpus, testing::ValuesIn(peer_programs()), name_
 INSTANTIATE_TEST_SUITE_P(RightPeer, Corpus, testing::ValuesIn(right_peer_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Right, Corpus, testing::ValuesIn(right_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightGrid, Corpus, testing::ValuesIn(right_grid_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(RightCopy, Corpus, testing::ValuesIn(right_copy_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightPattern, Corpus, testing::ValuesIn(right_pattern_programs()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(RightChain, Corpus, testing::ValuesIn(right_chain_programs()), name_of);
@@ -285,7 +287,7 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   std::map<std::string, int, std::less<>> counts;
   for (const auto& programs :
        {order_programs(), block_programs(), memory_programs(), fault_programs(), grid_programs(),
-        pattern_programs(), chain_programs(), map_programs(), peer_programs()}) {
+        copy_programs(), pattern_programs(), chain_programs(), map_programs(), peer_programs()}) {
     for (const Program& program : programs) {
       for (const std::string& kind : program.found) ++counts[kind];
     }
@@ -302,8 +304,9 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   }
   EXPECT_TRUE(counts.empty()) << counts.begin()->first << " is not in driver/findings.inc";
   const std::size_t right = right_programs().size() + right_grid_programs().size() +
-                            right_pattern_programs().size() + right_chain_programs().size() +
-                            right_map_programs().size() + right_peer_programs().size();
+                            right_copy_programs().size() + right_pattern_programs().size() +
+                            right_chain_programs().size() + right_map_programs().size() +
+                            right_peer_programs().size();
   EXPECT_GE(right, 40u);
   rows += fmt::format("| none | | correct programs | {} |\n", right);
   EXPECT_NE(page("findings.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),

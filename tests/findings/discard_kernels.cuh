@@ -372,6 +372,8 @@ PAIR(loads_and_waits, loads_and_tries, load_and_try)
 PATTERN(wait_by_one_lane) {
   INDEX;
   __shared__ float tile[kThreads];
+  tile[t] = 0;
+  __syncwarp();
   if (t % 32 < 2) {
     if (t % 32 == 0) {
       copy_4(tile + t, x + i);
