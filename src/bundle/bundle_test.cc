@@ -205,8 +205,8 @@ TEST_F(BundleTest, HasItsPartsByteForByte) {
   }
   EXPECT_THAT(names, ElementsAre("files/data/w.npy", "images/add." + arch + ".cubin",
                                  "images/add." + arch + ".ptx", "images/scale." + arch + ".cubin",
-                                 "images/scale." + arch + ".ptx", "program.record",
-                                 "program.toml", "sources/factor.h", "sources/scale.cu"));
+                                 "images/scale." + arch + ".ptx", "program.record", "program.toml",
+                                 "sources/factor.h", "sources/scale.cu"));
   EXPECT_EQ(opened.bytes("program.toml"), kProgram);
   EXPECT_EQ(opened.bytes("sources/scale.cu"), kScale);
   EXPECT_EQ(opened.bytes("sources/factor.h"), kFactor);

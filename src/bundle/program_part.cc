@@ -81,8 +81,7 @@ const Program& BundleContent::program() const {
   return program_.emplace(check_program(std::move(*definition), text.name));
 }
 
-std::string make_record(std::string_view toml, const std::string& document,
-                        std::string_view name) {
+std::string make_record(std::string_view toml, const std::string& document, std::string_view name) {
   const RecordedText text{xxh3(toml), document, {}};
   const Program program = check_program(read_text(toml, text, name), document);
   return write_program_record(program.definition(), text);

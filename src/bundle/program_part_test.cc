@@ -110,8 +110,7 @@ TEST(ProgramPart, IsSafeToReadFromAnyRecord) {
       changed[at] = static_cast<char>(changed[at] ^ change);
       const std::string bytes = with_record(changed);
       const auto refused = [](const Error& refusal) {
-        return refusal.code() == ErrorCode::kInvalidInput ||
-               refusal.code() == ErrorCode::kNotFound;
+        return refusal.code() == ErrorCode::kInvalidInput || refusal.code() == ErrorCode::kNotFound;
       };
       try {
         Bundle::from_bytes(bytes, "x.baton").program();

@@ -69,8 +69,7 @@ void check_argument(LaunchArgument& argument, const ProgramScope& scope) {
                    const ProgramBuffer& target = scope.check(view.place);
                    if (!view.count) return;
                    scope.check(
-                       *view.count, [&] { return fmt::format("the count of {}", target.name); },
-                       0);
+                       *view.count, [&] { return fmt::format("the count of {}", target.name); }, 0);
                  },
                  [&](StructArgument& fields) {
                    for (LaunchArgument& field : fields.fields) {

@@ -173,7 +173,8 @@ class ArgumentReader {
 }  // namespace
 
 std::string ArgumentName::text() const {
-  return fmt::format("{} {} of {}", kind, number, outer != nullptr ? outer->text() : std::string(step));
+  return fmt::format("{} {} of {}", kind, number,
+                     outer != nullptr ? outer->text() : std::string(step));
 }
 
 LaunchArgument read_argument(const Document& document, const DocumentNode& node,

@@ -20,8 +20,9 @@ struct ArgumentName {
   std::string text() const;
 };
 
-// Reads one argument of a launch: a string, a number, or a table such as { f32 = 1.0 }. Throws kInvalidInput at the node's place. The text of a string is
-// resolved later, when the program's names are known (steps/launch.cc).
+// Reads one argument of a launch: a string, a number, or a table such as { f32 = 1.0 }. Throws
+// kInvalidInput at the node's place. The text of a string is resolved later, when the program's
+// names are known (steps/launch.cc).
 LaunchArgument read_argument(const Document& document, const DocumentNode& node,
                              const ArgumentName& name);
 

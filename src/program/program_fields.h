@@ -194,8 +194,8 @@ void fields(auto& archive, PartOf<ProgramKernel> auto& kernel) {
 }
 
 void fields(auto& archive, PartOf<LaunchStep> auto& step) {
-  auto& [kernel, grid, block, args, attributes, programmatic_event, launch_completion_event, after] =
-      step;
+  auto& [kernel, grid, block, args, attributes, programmatic_event, launch_completion_event,
+         after] = step;
   archive.field("kernel", kernel);
   archive.field("grid", grid);
   archive.field("block", block);
@@ -274,8 +274,8 @@ void fields(auto& archive, PartOf<ProgramStep> auto& step) {
 
 // `file`, `text` and `directory` are what a definition is read from, and no parts of it.
 void fields(auto& archive, PartOf<ProgramDefinition> auto& program) {
-  auto& [name, file, text, directory, included, world, symbols, requirements, tune, buffers, kernels,
-         setup, steps] = program;
+  auto& [name, file, text, directory, included, world, symbols, requirements, tune, buffers,
+         kernels, setup, steps] = program;
   archive.field("name", name);
   archive.field("included", included);
   archive.field("world", world);
@@ -291,6 +291,8 @@ void fields(auto& archive, PartOf<ProgramDefinition> auto& program) {
 // A part that has fields.
 class AnyArchive;
 template <typename T>
-concept PartWithFields = requires(AnyArchive& archive, T& part) { fields(archive, part); };
+concept PartWithFields = requires(AnyArchive& archive, T& part) {
+  fields(archive, part);
+};
 
 }  // namespace baton

@@ -61,7 +61,7 @@ class ProgramListing {
     list(value.where());
   }
   template <typename T>
-    requires std::is_enum_v<T>
+  requires std::is_enum_v<T>
   void list(T value) {
     if constexpr (requires { to_string(value); }) {
       say(std::string(to_string(value)));

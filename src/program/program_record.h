@@ -19,9 +19,9 @@ inline constexpr std::uint32_t kProgramRecordVersion = 1;
 
 // What a record is read with: who has the text knows it.
 struct RecordedText {
-  std::uint64_t xxh3 = 0;            // of the text
-  std::string name;                  // of the text in messages, and of the file in places
-  std::filesystem::path directory;   // where relative paths start
+  std::uint64_t xxh3 = 0;           // of the text
+  std::string name;                 // of the text in messages, and of the file in places
+  std::filesystem::path directory;  // where relative paths start
 };
 
 // The record of a checked definition that was read from that text, in an empty directory. Throws

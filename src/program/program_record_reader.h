@@ -22,24 +22,54 @@
 namespace baton {
 
 // How many values an enumeration has: all numbers below are values of it.
-inline std::size_t count_of(DType) { return dtype_names().size(); }
-inline std::size_t count_of(BufferRole) { return kRoleNames.size(); }
-inline std::size_t count_of(BufferInit) { return kInitNames.size(); }
-inline std::size_t count_of(KernelOrigin) { return kOriginNames.size(); }
-inline std::size_t count_of(PdlMode) { return kPdlNames.size(); }
-inline std::size_t count_of(RewriteMode) { return kRewriteNames.size(); }
-inline std::size_t count_of(BlockPlacement) { return kPlacementNames.size(); }
-inline std::size_t count_of(Relation) { return kRelationNames.size(); }
-inline std::size_t count_of(ReduceOp) { return kReduceNames.size(); }
-inline std::size_t count_of(CollectiveKind) { return all_collectives().size(); }
-inline std::size_t count_of(CollectiveExecutor) { return kExecutorNames.size() + 1; }
-inline std::size_t count_of(TensorMapType) { return launch::tensor_map_types().size(); }
-inline std::size_t count_of(TensorMapInterleave) { return launch::tensor_map_interleaves().size(); }
-inline std::size_t count_of(TensorMapSwizzle) { return launch::tensor_map_swizzles().size(); }
+inline std::size_t count_of(DType) {
+  return dtype_names().size();
+}
+inline std::size_t count_of(BufferRole) {
+  return kRoleNames.size();
+}
+inline std::size_t count_of(BufferInit) {
+  return kInitNames.size();
+}
+inline std::size_t count_of(KernelOrigin) {
+  return kOriginNames.size();
+}
+inline std::size_t count_of(PdlMode) {
+  return kPdlNames.size();
+}
+inline std::size_t count_of(RewriteMode) {
+  return kRewriteNames.size();
+}
+inline std::size_t count_of(BlockPlacement) {
+  return kPlacementNames.size();
+}
+inline std::size_t count_of(Relation) {
+  return kRelationNames.size();
+}
+inline std::size_t count_of(ReduceOp) {
+  return kReduceNames.size();
+}
+inline std::size_t count_of(CollectiveKind) {
+  return all_collectives().size();
+}
+inline std::size_t count_of(CollectiveExecutor) {
+  return kExecutorNames.size() + 1;
+}
+inline std::size_t count_of(TensorMapType) {
+  return launch::tensor_map_types().size();
+}
+inline std::size_t count_of(TensorMapInterleave) {
+  return launch::tensor_map_interleaves().size();
+}
+inline std::size_t count_of(TensorMapSwizzle) {
+  return launch::tensor_map_swizzles().size();
+}
 inline std::size_t count_of(TensorMapL2Promotion) {
   return launch::tensor_map_l2_promotions().size();
 }
-inline std::size_t count_of(TensorMapFill) { return launch::tensor_map_fills().size(); }
+inline std::size_t count_of(TensorMapFill) {
+  return launch::tensor_map_fills().size();
+}
 
 // Reads the fields of a definition from any bytes. Throws kInvalidInput with the place of what is
 // wrong. What it returns has the types that a definition has, and nothing else is sure: names and
@@ -96,9 +126,7 @@ class ProgramRecordReader {
   }
   // Every item takes a byte or more.
   std::uint64_t count(const char* what) { return number_below(bytes_.remaining() + 1, what); }
-  std::string_view text() {
-    return texts_[number_below(texts_.size(), "the number of a text")];
-  }
+  std::string_view text() { return texts_[number_below(texts_.size(), "the number of a text")]; }
 
   void read(bool& value) { value = number_below(2, "a truth value") != 0; }
   void read(std::size_t& value) { value = number(); }
@@ -110,7 +138,8 @@ class ProgramRecordReader {
   void read(std::string& value) { value = text(); }
   void read(std::filesystem::path& value) {
     const std::string_view found = text();
-    if (found.find('\0') != std::string_view::npos) refuse("\"{}\" is not a path", printable(found));
+    if (found.find('\0') != std::string_view::npos)
+      refuse("\"{}\" is not a path", printable(found));
     if (found.empty()) return;
     // As directory / found, which takes both apart.
     std::string whole = found[0] == '/' ? std::string() : folder_;
@@ -124,10 +153,8 @@ class ProgramRecordReader {
     where.column = static_cast<int>(number_below(kMostLines, "a column"));
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  void read(T& value) {
-    value = static_cast<T>(number_below(count_of(T()), "a choice"));
-  }
+  requires std::is_enum_v<T>
+  void read(T& value) { value = static_cast<T>(number_below(count_of(T()), "a choice")); }
   void read(Expression& value) { value = made<Expression>(); }
 
   // These have no value of their own to be read into.
@@ -135,8 +162,7 @@ class ProgramRecordReader {
   static constexpr bool kIsMade =
       std::is_same_v<T, Expression> || std::is_same_v<T, FloatExpression>;
   template <typename T>
-    requires kIsMade<T>
-  T made() {
+  requires kIsMade<T> T made() {
     const std::string_view found = text();
     SourceLocation where;
     read(where);

@@ -85,8 +85,8 @@ class AnyFields {
   template <typename T>
   T any() {
     if constexpr (std::is_same_v<T, Expression> || std::is_same_v<T, FloatExpression>) {
-      static constexpr const char* kTexts[] = {"0", "-7", "N", "ceildiv(N, 2)", " ( N ) - 1 ",
-                                               "9223372036854775807"};
+      static constexpr const char* kTexts[] = {
+          "0", "-7", "N", "ceildiv(N, 2)", " ( N ) - 1 ", "9223372036854775807"};
       SourceLocation where;
       fill(where);
       return T(kTexts[below(std::size(kTexts))], where);
@@ -105,10 +105,8 @@ class AnyFields {
     }
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  void fill(T& value) {
-    value = static_cast<T>(below(count_of(T())));
-  }
+  requires std::is_enum_v<T>
+  void fill(T& value) { value = static_cast<T>(below(count_of(T()))); }
   template <typename T>
   void fill(std::optional<T>& value) {
     if (below(2) == 0) value = any<T>();
@@ -206,8 +204,7 @@ TEST(ProgramRecord, BelongsToOneTextAndOneVersion) {
 // What is recorded and how is the version's. Another value here is another version.
 TEST(ProgramRecord, IsTheSameInOneVersion) {
   EXPECT_EQ(kProgramRecordVersion, 1u);
-  EXPECT_EQ(xxh3(write_program_record(definition(), {7, "p.toml", ""})),
-            9507289504867529316u)
+  EXPECT_EQ(xxh3(write_program_record(definition(), {7, "p.toml", ""})), 9507289504867529316u)
       << "raise kProgramRecordVersion, and renew this number";
 }
 
@@ -257,8 +254,7 @@ TEST(ProgramRecord, MayBeCutAnywhere) {
   const std::string record = write_program_record(definition(), {7, "p.toml", ""});
   for (std::size_t size = 12; size < record.size(); ++size) {
     try {
-      read_program_record(std::string_view(record).substr(0, size), kRecordName,
-                          {7, "p.toml", ""});
+      read_program_record(std::string_view(record).substr(0, size), kRecordName, {7, "p.toml", ""});
       ADD_FAILURE() << "was read with " << size << " bytes of " << record.size();
     } catch (const Error& refusal) {
       EXPECT_EQ(refusal.code(), ErrorCode::kInvalidInput);

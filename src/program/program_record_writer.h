@@ -95,10 +95,8 @@ class ProgramRecordWriter {
     write(value.where());
   }
   template <typename T>
-    requires std::is_enum_v<T>
-  void write(T value) {
-    number(static_cast<std::uint64_t>(value));
-  }
+  requires std::is_enum_v<T>
+  void write(T value) { number(static_cast<std::uint64_t>(value)); }
   template <typename T>
   void write(const std::optional<T>& value) {
     number(value ? 1 : 0);

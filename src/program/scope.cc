@@ -218,7 +218,8 @@ void ProgramScope::refuse_literal(const Expression& expression, std::string_view
 
 const ProgramBuffer& ProgramScope::check(const BufferOffset& place) const {
   const ProgramBuffer& target = buffer(place.buffer, place.where);
-  if (place.offset) check(
+  if (place.offset)
+    check(
         *place.offset, [&] { return fmt::format("the offset in {}", place.buffer); }, 0);
   return target;
 }

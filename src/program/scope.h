@@ -83,7 +83,8 @@ class ProgramScope {
   // Also that a literal is not below `least`. `what` names the expression in messages: a text, or
   // a function that makes one.
   void check(const Expression& expression, std::string_view what, std::int64_t least) const {
-    check(expression, [what] { return what; }, least);
+    check(
+        expression, [what] { return what; }, least);
   }
   template <std::invocable What>
   void check(const Expression& expression, const What& what, std::int64_t least) const {

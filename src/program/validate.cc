@@ -27,7 +27,8 @@ void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
                    kMaxNpyDimensions);
   }
   for (const Expression& extent : buffer.shape) {
-    scope.check(extent, [&] { return fmt::format("an extent of buffer {}", buffer.name); }, 0);
+    scope.check(
+        extent, [&] { return fmt::format("an extent of buffer {}", buffer.name); }, 0);
   }
   check_init(buffer);
   check_shards(buffer, scope);

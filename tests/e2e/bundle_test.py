@@ -353,9 +353,13 @@ class Bundles(Case):
         self.check(self.baton("run", "p.baton", "--expect", "y=y.npy"), 0)
 
     def test_bundles_of_earlier_versions(self):
-        golden = ROOT / "src" / "bundle" / "testdata" / "v1_0.baton"
         numpy.save(self.folder / "want.npy", numpy.array([3, 5, 7, 9], dtype=numpy.float32))
-        self.check(self.baton("run", golden, "--expect", "y=want.npy", **NO_NVRTC), 0)
+        goldens = sorted((ROOT / "src" / "bundle" / "testdata").glob("v*.baton"))
+        self.assertEqual([golden.name for golden in goldens],
+                         ["v1_0.baton", "v1_1.baton", "v1_2.baton"])
+        for golden in goldens:
+            self.check(self.baton("inspect", golden, **NO_NVRTC), 0)
+            self.check(self.baton("run", golden, "--expect", "y=want.npy", **NO_NVRTC), 0)
 
 
 if __name__ == "__main__":
