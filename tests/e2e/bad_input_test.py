@@ -373,11 +373,11 @@ class WrongResults(Case):
         self.assertNotIn("_Z", result.err + result.json()["error"]["what"])
 
     def test_an_instruction_that_the_simulated_gpu_lacks(self):
-        lacking = 'asm volatile("sured.b.1d.add.u32.trap [%0, {%1}], %1;" :: "l"(y), "r"(n));'
+        lacking = 'asm volatile("vadd.u32.u32.u32 %0, %0, %0;" : "+r"(n));'
         self.write("k.cu", SOURCE.replace("if (i < n) y[i] = a * x[i];", lacking))
         self.write("p.toml", PROGRAM)
         result = self.baton("run", "p.toml", "--device", "sim")
-        self.check(result, 3, "sured", "k.cu:3:", "PTX line")
+        self.check(result, 3, "vadd", "k.cu:3:", "PTX line")
         self.assertNotIn("warning", result.err.replace(UNUSED, ""), "that releases fail after it is no news")
 
     def test_timeout(self):
