@@ -187,11 +187,11 @@ def test_a_missing_instruction_ends_one_launch(baton):
     """Like a fault, it leaves the simulated GPU as it was: later launches run."""
     module = baton.compile(text="""
     extern "C" __global__ void surface(float* y, unsigned long long t) {
-      asm volatile("sured.b.1d.add.u32.trap [%0, {%1}], %1;" :: "l"(t), "r"(0));
+      asm volatile("sust.p.1d.b32.trap [%0, {%1}], {%1};" :: "l"(t), "r"(0));
     }
     extern "C" __global__ void one(float* y) { y[threadIdx.x] = 1; }""")
     y = np.zeros(32, np.float32)
-    with pytest.raises(baton_package.UnsupportedError, match="sured"):
+    with pytest.raises(baton_package.UnsupportedError, match="sust.p"):
         module["surface"][1, 1](y, None)
     module["one"][1, 32](y)
     assert (y == 1).all()

@@ -1,6 +1,7 @@
 #include "world/communicator.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -88,6 +89,14 @@ TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   std::thread killer([&, gone = std::move(other)]() mutable {
     const Beat beat{0, "all_gather z, at p.toml:9:1", 0, {0, 0}};
     EXPECT_TRUE(send_bytes(gone, beat_frame(beat), std::chrono::steady_clock::now() + 5s));
+    // It dies when the other rank waits, which its heartbeats tell.
+    std::string heard;
+    char bytes[256];
+    while (heard.find("all_reduce y") == std::string::npos) {
+      const ssize_t size = ::read(gone.number(), bytes, sizeof bytes);
+      ASSERT_GT(size, 0);
+      heard.append(bytes, static_cast<std::size_t>(size));
+    }
     gone.close();
   });
   try {

@@ -280,7 +280,7 @@ class Exec(unittest.TestCase):
     def test_bad_usage(self):
         for words, message in [
             ([], 'baton exec needs a program after "--"'),
-            (["true"], 'baton exec does not take "true"'),
+            (["true"], 'baton exec takes "true" after "--" alone: baton exec -- true'),
             (["--", "/nowhere/at/all"], '"/nowhere/at/all" cannot be started: No such file or directory'),
             (["--device", "cuda:1", "--", "true"], "baton exec takes --device sim, "),
             (["--memory", "many", "--", "true"], '--memory takes a number of bytes'),

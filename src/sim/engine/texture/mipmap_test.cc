@@ -82,7 +82,7 @@ TEST_F(Textures, CubesAreFetchedByDirection) {
     EXPECT_EQ(words[4 * k], 2u);
   }
   run("tex.a2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%r1, %f1, %f1, %f1}];", add(view),
-      CUDA_ERROR_INVALID_HANDLE);
+      CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(driver::FindingKind::kBadTexture,
                  "takes a texture of a cube with layers for one of 2 dimensions with layers");
 }

@@ -62,7 +62,7 @@ class Views {
 
  private:
   void wrong(int lane, const std::string& message) {
-    fault(x_, i_, lane, CUDA_ERROR_INVALID_HANDLE, driver::FindingKind::kBadTexture, message);
+    fault(x_, i_, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kBadTexture, message);
   }
 
   Exec* x_;

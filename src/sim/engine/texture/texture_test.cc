@@ -180,7 +180,7 @@ TEST_F(Textures, LayersAreChosenByNumber) {
       CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kOutOfBounds, "at layer 3, where it has 3 layers");
   run("tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1, %f1}];", handle,
-      CUDA_ERROR_INVALID_HANDLE);
+      CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kBadTexture,
                  "takes a texture of 2 dimensions with layers for one of 2");
 }
@@ -300,17 +300,17 @@ TEST_F(Textures, AQueryGivesTheExtents) {
 
 TEST_F(Textures, AHandleOfNothingIsFound) {
   const char* const body = "tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d2, {%f1}];";
-  run(body, 12345678, CUDA_ERROR_INVALID_HANDLE);
+  run(body, 12345678, CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kBadTexture, "no object of this context has that handle");
   TextureView view = floats(1);
   view.is_surface = true;
   const std::uint64_t surface = add(view);
-  run(body, surface, CUDA_ERROR_INVALID_HANDLE);
+  run(body, surface, CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kBadTexture, "it is a surface object");
   table->remove(surface);
-  run(body, surface, CUDA_ERROR_INVALID_HANDLE);
+  run(body, surface, CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kBadTexture, "no object of this context");
-  run(body, add(floats(2)), CUDA_ERROR_INVALID_HANDLE);
+  run(body, add(floats(2)), CUDA_ERROR_LAUNCH_FAILED);
   expect_finding(FindingKind::kBadTexture, "takes a texture of 2 dimensions for one of 1");
 }
 
