@@ -70,7 +70,8 @@ std::vector<CommandRow> make_table() {
        "Run a program and compare its results, or replay a record",
        "PROGRAM|RECORD",
        {{"PROGRAM",
-         "A program file, a bundle, a record, or with --function a library or a folder of a library",
+         "A program file, a bundle, a record, or with --function a library or a folder of a "
+         "library",
          "a program file", &Raw::file, kFile}},
        rows::run_options(),
        {{"Test it without a GPU", "baton run p.toml --device sim"},

@@ -52,7 +52,7 @@ struct CommandRow {
   // Checks what was written. Throws kInvalidInput, naming the option and its value.
   Command (*checked)(const RawOptions& raw);
   std::string_view instead_of_json = {};  // what it prints instead: it has no --json
-  std::string_view own_status = {};  // what its status is of the program that it runs
+  std::string_view own_status = {};       // what its status is of the program that it runs
 };
 
 // All commands, in the order of the help. Any thread may call it.

@@ -32,9 +32,8 @@ std::string plain(std::string_view markdown) {
 void show_code(const tools::Explanation& row, Output& output) {
   constexpr std::size_t kMargin = 2;
   output.line("{}: {}, {}", row.id, row.table, row.detail);
-  for (const std::string& part :
-       {plain(row.meaning), "what helps: " + plain(row.remedy),
-        "read: " + tools::guide_place(row.page)}) {
+  for (const std::string& part : {plain(row.meaning), "what helps: " + plain(row.remedy),
+                                  "read: " + tools::guide_place(row.page)}) {
     for (const std::string& line : wrapped(part, output.terminal().width - kMargin)) {
       output.line("{:{}}{}", "", kMargin, line);
     }

@@ -31,7 +31,8 @@ void require_new(const std::filesystem::path& target) {
 std::string pasted(const std::filesystem::path& path) {
   const std::string text = path.string();
   const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 || std::string_view("/._-+,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("/._-+,:@%=").find(static_cast<char>(c)) != std::string_view::npos;
   });
   return is_plain ? text : tools::shell_word(text);
 }

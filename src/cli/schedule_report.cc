@@ -69,8 +69,7 @@ void show_schedules(const Schedule& first, const std::vector<FindingReport>& kno
   }
 }
 
-void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs,
-                         Races races) {
+void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs, Races races) {
   for (const ScheduleRun& run : runs) {
     if (run.failure) throw Error(*run.failure);
     if (!run.difference) continue;

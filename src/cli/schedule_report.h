@@ -14,7 +14,6 @@ void show_schedules(const Schedule& first, const std::vector<FindingReport>& kno
                     const std::vector<ScheduleRun>& runs, Output& output);
 
 // Throws kMismatch for the first run whose outputs differ. `races`: those that the runs looked for.
-void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs,
-                         Races races);
+void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs, Races races);
 
 }  // namespace baton::cli

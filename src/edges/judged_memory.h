@@ -37,7 +37,7 @@ class JudgedMemory {
   overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
   // The variable of the kernel's module. `constant`: in constant memory.
   overlap::MemoryId variable(const std::string& kernel, std::string_view name, bool constant);
-  // What the ranks write for each other.
+  // The memory that the ranks write for each other.
   overlap::MemoryId shared();
 
  private:

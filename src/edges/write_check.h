@@ -18,8 +18,8 @@ namespace baton::edges {
 // Looks for launches that write weights and inputs.
 class WriteCheck {
  public:
-  // `steps`: how many operations may be executed in search of threads that write, which becomes
-  // what is left of it. Both must outlive it.
+  // `steps` is the number of operations that the search for writing threads may execute. Each check
+  // subtracts those that it executed. Both arguments must outlive this object.
   WriteCheck(const JudgedMemory& memory, std::uint64_t& steps) : memory_(memory), steps_(steps) {}
 
   // Returns whether values of the launch were looked at.

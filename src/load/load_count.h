@@ -10,7 +10,7 @@
 
 namespace baton::load {
 
-// Tells how many modules have begun to be compiled and loaded (LoadOptions::progress). Several
+// Counts the modules whose compile or load has begun, and tells LoadOptions::progress. Several
 // threads share it.
 class LoadCount {
  public:

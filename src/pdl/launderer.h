@@ -20,7 +20,7 @@ struct HeldAddress {
 // writes, of a weight, and of a table in memory that holds both. Not thread-safe.
 class Launderer {
  public:
-  // What the bodies need in front of the kernel, and in it.
+  // The declarations that the bodies need: before the kernel, and in it.
   static constexpr char kBefore[] =
       ".global .u32 counter[64]; .const .u32 table[64];\n"
       ".func (.param .b64 out) same(.param .b64 in) { .reg .b64 %x;\n"

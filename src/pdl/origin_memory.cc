@@ -73,8 +73,8 @@ void OriginMemory::load(const Operation& operation) {
   }
 }
 
-// What decides the place that is read has gone into what is read. What was loaded has gone into
-// what is loaded in any case, unless the memory `is_known`.
+// The value that is read depends on the index that decides its place. A loaded value depends on
+// loaded values in any case, so that they need not be told, unless the memory `is_known`.
 void OriginMemory::tell_place(const Operation& operation, OriginId address, bool is_known) {
   const OriginId index = pool_.index_of(address);
   if (!values_.is_only_loaded(index) || is_known) tell(operation, index);

@@ -26,7 +26,7 @@ class OriginValues {
   OriginSet from(SourceKind kind, std::uint32_t id = 0, std::uint32_t offset = 0) {
     return {pool_.of({.kind = kind, .id = id, .offset = offset})};
   }
-  // What the operation reads from memory.
+  // The value that the operation reads from memory.
   OriginSet loaded(const Operation& operation) {
     return {pool_.loaded(operation.width != 0 && operation.width <= 32)};
   }

@@ -363,6 +363,17 @@ LAST: bar.sync 1, 64; st.global.u32 [%c], 1;
   EXPECT_EQ(of("1"), "unclear write p2");
 }
 
+// The order of the first access in a launch of 96 threads that is given the number.
+Order order_in_launch(const Footprint& found, std::uint64_t number) {
+  const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                            GivenArgument::pointer(3),
+                                            GivenArgument::scalar(number)};
+  BoundLaunch bound =
+      bind(found, given, {96, 1, 1}, {1, 1, 1}, [](std::string_view, bool) { return MemoryId{9}; });
+  refine(bound, given, {96, 1, 1}, {1, 1, 1});
+  return bound.accesses.at(0).order;
+}
+
 // A launch's numbers may tell that a loop has at least one turn.
 TEST(Signals, ALaunchHasNumbersOfItsOwn) {
   const Footprint found = footprint_of(std::string(kInit) + R"(
@@ -374,17 +385,8 @@ DONE: st.global.u32 [%c], 1;
 )",
                                        "", {96, 1, 1});
   EXPECT_EQ(text_of(found), "early write p2");
-  const auto of = [&](std::uint64_t number) {
-    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
-                                              GivenArgument::pointer(3),
-                                              GivenArgument::scalar(number)};
-    BoundLaunch bound = bind(found, given, {96, 1, 1}, {1, 1, 1},
-                             [](std::string_view, bool) { return MemoryId{9}; });
-    refine(bound, given, {96, 1, 1}, {1, 1, 1});
-    return bound.accesses.at(0).order;
-  };
-  EXPECT_EQ(of(0), Order::kBefore);
-  EXPECT_EQ(of(2), Order::kAfter);
+  EXPECT_EQ(order_in_launch(found, 0), Order::kBefore);
+  EXPECT_EQ(order_in_launch(found, 2), Order::kAfter);
 }
 
 // What is behind barrier 0 stays so: the numbers tell that no thread goes round it.
@@ -397,17 +399,8 @@ bar.sync 0; mov.u32 %r3, 1;
 STORE: st.global.u32 [%c], 1; bar.sync 1, 96;
 )",
                                        "", {96, 1, 1});
-  const auto of = [&](std::uint64_t number) {
-    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
-                                              GivenArgument::pointer(3),
-                                              GivenArgument::scalar(number)};
-    BoundLaunch bound = bind(found, given, {96, 1, 1}, {1, 1, 1},
-                             [](std::string_view, bool) { return MemoryId{9}; });
-    refine(bound, given, {96, 1, 1}, {1, 1, 1});
-    return bound.accesses.at(0).order;
-  };
-  EXPECT_NE(of(0), Order::kAfter);
-  EXPECT_EQ(of(2), Order::kAfter);
+  EXPECT_NE(order_in_launch(found, 0), Order::kAfter);
+  EXPECT_EQ(order_in_launch(found, 2), Order::kAfter);
 }
 
 // A kernel's first instruction counts as the others do.

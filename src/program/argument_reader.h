@@ -9,8 +9,8 @@
 
 namespace baton {
 
-// What messages call a part of an argument: "field 1 of argument 3 of step 0". Only they make the
-// text.
+// The name of a part of an argument in messages: "field 1 of argument 3 of step 0". The text is
+// made for messages alone.
 struct ArgumentName {
   std::string_view kind;
   std::size_t number;

@@ -93,9 +93,9 @@ class BundleExtraction {
     for (const fs::path& file : input_files(program)) {
       const std::string place = file.lexically_normal().string();
       if (taken_.contains(place) || !missed_.insert(place).second) continue;
-      miss(fmt::format("the program names {}{}", printable(place),
-                       file.is_absolute() ? " by its absolute path"
-                                          : ", which the bundle does not have"));
+      miss(fmt::format(
+          "the program names {}{}", printable(place),
+          file.is_absolute() ? " by its absolute path" : ", which the bundle does not have"));
     }
   }
 

@@ -35,7 +35,7 @@ WarpAsync& warp_async(BlockState& block, std::uint32_t warp) {
 
 namespace {
 
-// What a warp, or a block, may have under way; the oldest happens early where it has more.
+// The most copies that a warp, or a block, has under way. With one more, the oldest is done early.
 constexpr std::size_t kMostUnderWay = 1024;
 constexpr std::uint32_t kBulkUnit = 16;  // bulk copies move multiples of this many bytes
 

@@ -248,8 +248,8 @@ void SharedWatch::Memory::log(Footprint& touched, const Access& access) const {
   }
 }
 
-// What is strong for one block is weak for the others: its bits are those of weak accesses, which
-// can_conflict() looks at.
+// An access that is strong for its own block is weak for other blocks. It sets the bits of weak
+// accesses, which can_conflict() looks at.
 void SharedWatch::Memory::mark(Footprint& touched, const Access& access) const {
   const AccessKind weak = reads_only(access.touch) ? AccessKind::kRead : AccessKind::kWrite;
   Bits& bits = set_of(touched, access.is_for_block ? weak : access.touch);
