@@ -44,11 +44,10 @@ void HeldBytes::check() const {
   const std::lock_guard lock(mutex_);
   if (checked_.load(std::memory_order_relaxed)) return;
   std::string_view bytes = bytes_;
-  if (keep_ == Keep::kCopied) {
-    if (auto copy = file_->copy(bytes_)) {
-      copy_ = std::move(*copy);
-      bytes = copy_;
-    }
+  if (keep_ == Keep::kCopied && file_->is_mapped()) {
+    copy_ = std::make_unique_for_overwrite<char[]>(bytes_.size());
+    file_->read(bytes_, copy_.get());
+    bytes = {copy_.get(), bytes_.size()};
   }
   const auto pieces = [&](const auto& each) {
     if (keep_ == Keep::kCopied) return each(bytes);

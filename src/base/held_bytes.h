@@ -50,7 +50,7 @@ class HeldBytes {
   std::string name_;
   Keep keep_;
   mutable std::mutex mutex_;  // of the first call
-  mutable std::string copy_;
+  mutable std::unique_ptr<char[]> copy_;
   mutable std::string_view checked_bytes_;
   mutable std::atomic<bool> checked_{false};
 };

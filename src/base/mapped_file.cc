@@ -52,12 +52,12 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(std::string bytes, std:
 }
 
 MappedFile::~MappedFile() {
-  if (descriptor_.number() < 0 || bytes_.empty()) return;
+  if (!is_mapped() || bytes_.empty()) return;
   ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
 void MappedFile::read(std::string_view part, char* target) const {
-  if (descriptor_.number() < 0) {
+  if (!is_mapped()) {
     std::ranges::copy(part, target);
     return;
   }
@@ -78,7 +78,7 @@ void MappedFile::read(std::string_view part, char* target) const {
 }
 
 std::optional<std::string> MappedFile::copy(std::string_view part) const {
-  if (descriptor_.number() < 0) return std::nullopt;
+  if (!is_mapped()) return std::nullopt;
   std::string out(part.size(), '\0');
   read(part, out.data());
   return out;
@@ -86,7 +86,7 @@ std::optional<std::string> MappedFile::copy(std::string_view part) const {
 
 void MappedFile::for_each_piece(std::string_view part,
                                 const std::function<void(std::string_view)>& each) const {
-  if (descriptor_.number() < 0) return each(part);
+  if (!is_mapped()) return each(part);
   std::string piece(std::min(part.size(), kPieceBytes), '\0');
   for (; !part.empty(); part.remove_prefix(piece.size())) {
     piece.resize(std::min(part.size(), piece.size()));
@@ -97,7 +97,7 @@ void MappedFile::for_each_piece(std::string_view part,
 
 std::optional<MappedFile::Identity> MappedFile::identity() const {
   struct stat status;
-  if (descriptor_.number() < 0 || ::fstat(descriptor_.number(), &status) != 0) return std::nullopt;
+  if (!is_mapped() || ::fstat(descriptor_.number(), &status) != 0) return std::nullopt;
   const timespec& modified = status.st_mtim;
   const timespec& changed = status.st_ctim;
   const auto since_epoch =
@@ -111,7 +111,7 @@ std::optional<MappedFile::Identity> MappedFile::identity() const {
 }
 
 void MappedFile::require_whole() const {
-  if (descriptor_.number() < 0) return;
+  if (!is_mapped()) return;
   struct stat status;
   if (::fstat(descriptor_.number(), &status) != 0) fail_to_map(name_, errno);
   const auto size = static_cast<std::uint64_t>(status.st_size);

@@ -28,6 +28,8 @@ class MappedFile {
 
   const std::string& name() const { return name_; }
   std::string_view bytes() const { return bytes_; }
+  // Whether they are a file's, and not in memory.
+  bool is_mapped() const { return descriptor_.number() >= 0; }
 
   // Copies a part of `bytes()` by reading the file itself: unlike the mapped bytes, that cannot end
   // the process if the file becomes shorter. Throws kInvalidInput if the file became shorter.

@@ -13,7 +13,7 @@ constexpr std::uint32_t kPointerSize = 8;
 
 // A field as it would be declared: a parameter of its own. Its type has to be written out.
 ParamFacts field_facts(const LaunchArgument& field, const ParamFacts& parent,
-                       const std::string& what) {
+                       const ArgumentPlace& place) {
   ParamFacts facts;
   facts.read_only = parent.read_only;
   const auto is_pointer = [&] {
@@ -36,7 +36,7 @@ ParamFacts field_facts(const LaunchArgument& field, const ParamFacts& parent,
                           throw error_at(field.where, ErrorCode::kInvalidInput,
                                          "{} has no type of its own in a struct; write a buffer, a "
                                          "type as in {{ i32 = \"N\" }}, bytes, or a struct",
-                                         what);
+                                         place.text());
                         }},
              field.value);
   return facts;
@@ -49,59 +49,59 @@ std::uint32_t align(std::uint32_t position, std::uint32_t alignment) {
 }  // namespace
 
 PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
-                                 const std::string& what, const Device& device,
+                                 const ArgumentPlace& place, const Device& device,
                                  const NameSlots& names, const BufferTable& buffers)
     : size_(param.size) {
   if (const auto* fields = std::get_if<StructArgument>(&argument.value)) {
     is_struct_ = true;
     try {
-      plan_fields(*fields, param, what, device, names, buffers);
+      plan_fields(*fields, param, place, device, names, buffers);
     } catch (Error& failure) {
       failure.at(argument.where);
       throw;
     }
   } else {
-    parts_.push_back({0, ArgumentPart(argument, param, what, device, names, buffers)});
+    parts_.push_back({0, ArgumentPart(argument, param, place, device, names, buffers)});
   }
 }
 
 // The layout that C gives a struct: each field at the next multiple of its alignment, and the whole
 // padded to the largest one.
 void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts& param,
-                                  const std::string& what, const Device& device,
+                                  const ArgumentPlace& place, const Device& device,
                                   const NameSlots& names, const BufferTable& buffers) {
   struct Layout {
     std::uint32_t end = 0, alignment = 1;
   };
-  const auto place = [&](const auto& self, const StructArgument& list, std::uint32_t begin,
-                         const std::string& path) -> Layout {
+  const auto lay_out = [&](const auto& self, const StructArgument& list, std::uint32_t begin,
+                           const ArgumentPlace& outer) -> Layout {
     Layout layout{begin, 1};
     for (std::size_t i = 0; i < list.fields.size(); ++i) {
       const LaunchArgument& field = list.fields[i];
-      const std::string name = fmt::format("field {} of {}", i, path);
+      const ArgumentPlace own = outer.field(i);
       if (const auto* inner = std::get_if<StructArgument>(&field.value)) {
         // Its alignment is known once its fields are: a first pass finds it.
         const std::size_t parts = parts_.size();
-        const std::uint32_t alignment = self(self, *inner, 0, name).alignment;
+        const std::uint32_t alignment = self(self, *inner, 0, own).alignment;
         parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(parts), parts_.end());
-        const Layout found = self(self, *inner, align(layout.end, alignment), name);
+        const Layout found = self(self, *inner, align(layout.end, alignment), own);
         layout = {found.end, std::max(layout.alignment, alignment)};
         continue;
       }
-      const ParamFacts facts = field_facts(field, param, name);
+      const ParamFacts facts = field_facts(field, param, own);
       const std::uint32_t alignment = facts.kind == ParamKind::kBytes ? 1 : facts.size;
       const std::uint32_t position = align(layout.end, alignment);
-      parts_.push_back({position, ArgumentPart(field, facts, name, device, names, buffers)});
+      parts_.push_back({position, ArgumentPart(field, facts, own, device, names, buffers)});
       layout = {position + facts.size, std::max(layout.alignment, alignment)};
     }
     layout.end = align(layout.end, layout.alignment);
     return layout;
   };
-  const Layout whole = place(place, fields, 0, what);
+  const Layout whole = lay_out(lay_out, fields, 0, place);
   if (whole.end == size_) return;
   throw error(ErrorCode::kInvalidInput,
-              "{} is a struct of {} bytes, the parameter has {}; fields are aligned as in C", what,
-              whole.end, size_);
+              "{} is a struct of {} bytes, the parameter has {}; fields are aligned as in C",
+              place.text(), whole.end, size_);
 }
 
 ArgumentType PlannedArgument::type() const {

@@ -21,8 +21,9 @@ class PlannedArgument {
 
   // As ArgumentPart's constructor. Throws kInvalidInput also for a struct whose fields, each at the
   // next multiple of its own size, do not make the parameter's size.
-  PlannedArgument(const LaunchArgument& argument, const ParamFacts& param, const std::string& what,
-                  const Device& device, const NameSlots& names, const BufferTable& buffers);
+  PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
+                  const ArgumentPlace& place, const Device& device, const NameSlots& names,
+                  const BufferTable& buffers);
 
   std::uint32_t size() const { return size_; }
   // The type for the launch's check.
@@ -38,8 +39,9 @@ class PlannedArgument {
              std::byte* target) const;
 
  private:
-  void plan_fields(const StructArgument& fields, const ParamFacts& param, const std::string& what,
-                   const Device& device, const NameSlots& names, const BufferTable& buffers);
+  void plan_fields(const StructArgument& fields, const ParamFacts& param,
+                   const ArgumentPlace& place, const Device& device, const NameSlots& names,
+                   const BufferTable& buffers);
 
   std::uint32_t size_ = 0;
   bool is_struct_ = false;

@@ -33,20 +33,20 @@ bool is_integer_size(std::uint32_t size) {
 
 template <typename... Args>
 void ArgumentPart::fail(fmt::format_string<Args...> format, Args&&... args) const {
-  throw error_at(where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", what_,
+  throw error_at(*where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", place_.text(),
                  fmt::format(format, std::forward<Args>(args)...),
                  param_.type.empty() ? fmt::format("{} bytes", param_.size) : param_.type);
 }
 
 ArgumentPart::ArgumentPart(const LaunchArgument& argument, const ParamFacts& param,
-                           std::string what, const Device& device, const NameSlots& names,
+                           ArgumentPlace place, const Device& device, const NameSlots& names,
                            const BufferTable& buffers)
-    : what_(std::move(what)),
-      where_(argument.where),
+    : place_(std::move(place)),
+      where_(&argument.where),
       param_(param),
       size_(param.size),
       dtype_(param.kind == ParamKind::kScalar ? param.dtype : std::nullopt) {
-  std::visit(Overloaded{[&](const BufferOffset& place) { plan_buffer(place, names, buffers); },
+  std::visit(Overloaded{[&](const BufferOffset& start) { plan_buffer(start, names, buffers); },
                         [&](const BufferView& view) {
                           plan_buffer(view.place, names, buffers);
                           is_view_ = true;
@@ -166,9 +166,10 @@ void ArgumentPart::plan_tensor_map(const TensorMapArgument& map, const Device& d
         kTensorMapAlignment, param_.offset);
   }
   if (device.architecture() < chip::kFirstWithTensorMaps) {
-    throw error_at(where_, ErrorCode::kUnsupported,
-                   "{} is a tensor map, which needs compute capability 9.0; {} has {}.{}", what_,
-                   device.name(), device.architecture() / 10, device.architecture() % 10);
+    throw error_at(*where_, ErrorCode::kUnsupported,
+                   "{} is a tensor map, which needs compute capability 9.0; {} has {}.{}",
+                   place_.text(), device.name(), device.architecture() / 10,
+                   device.architecture() % 10);
   }
   map_.emplace(map, device, names, buffers);
   buffer_ = map_->buffer();
@@ -224,16 +225,16 @@ std::int64_t ArgumentPart::first_element(std::span<const std::int64_t> slots,
   // view.
   const std::int64_t end = buffer.elements + (is_view_ ? 1 : 0);
   if (elements < 0 || (elements >= end && elements != 0)) {
-    throw error_at(where_, ErrorCode::kInvalidInput,
-                   "{} is {} + {}, outside the buffer of {} elements", what_,
+    throw error_at(*where_, ErrorCode::kInvalidInput,
+                   "{} is {} + {}, outside the buffer of {} elements", place_.text(),
                    buffer.definition->name, elements, buffer.elements);
   }
   if (!count_) return elements;
   const std::int64_t count = count_->evaluate(slots);
   if (count < 0 || count > buffer.elements - elements) {
-    throw error_at(where_, ErrorCode::kInvalidInput,
+    throw error_at(*where_, ErrorCode::kInvalidInput,
                    "{} is a view of {} elements at {} + {}, which leaves the buffer of {} elements",
-                   what_, count, buffer.definition->name, elements, buffer.elements);
+                   place_.text(), count, buffer.definition->name, elements, buffer.elements);
   }
   return elements;
 }
@@ -265,8 +266,8 @@ void ArgumentPart::write(std::span<const std::int64_t> slots, const BufferTable&
       const TensorMap map = map_->evaluate(first_element(slots, buffers), slots, buffers);
       std::memcpy(target, map.bytes(), size_);
     } catch (Error& failure) {
-      failure.at(where_);
-      failure.note(what_);
+      failure.at(*where_);
+      failure.note(place_.text());
       throw;
     }
     return;

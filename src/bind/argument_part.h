@@ -12,6 +12,7 @@
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/program.h"
+#include "bind/argument_place.h"
 #include "bind/buffers.h"
 #include "bind/planned_tensor_map.h"
 #include "program/bound_expression.h"
@@ -22,10 +23,10 @@ namespace baton::bind {
 // its bytes are computed.
 class ArgumentPart {
  public:
-  // `what` names it in messages: "argument 2 of saxpy"; `device` is the kernel's. Throws
+  // `argument` is the program's, which outlives this; `device` is the kernel's. Throws
   // kInvalidInput for a value that does not fit the parameter: its kind, its size, a constant out
   // of range.
-  ArgumentPart(const LaunchArgument& argument, const ParamFacts& param, std::string what,
+  ArgumentPart(const LaunchArgument& argument, const ParamFacts& param, ArgumentPlace place,
                const Device& device, const NameSlots& names, const BufferTable& buffers);
 
   std::uint32_t size() const { return size_; }
@@ -81,8 +82,8 @@ class ArgumentPart {
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const;
 
-  std::string what_;
-  SourceLocation where_;
+  ArgumentPlace place_;
+  const SourceLocation* where_;  // the program's
   ParamFacts param_;
   std::uint32_t size_ = 0;
   bool pointer_ = false;

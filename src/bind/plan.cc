@@ -237,13 +237,14 @@ class Planner {
                   signature(step.kernel, params), params.size(), params.size() == 1 ? "" : "s",
                   step.args.size(), step.args.size() == 1 ? "is" : "are");
     }
+    launch.args.reserve(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
-      launch.args.emplace_back(step.args[i], params[i],
-                               fmt::format("argument {} of {}", i, printable(step.kernel)),
+      launch.args.emplace_back(step.args[i], params[i], ArgumentPlace{step.kernel, i},
                                launch.kernel.device(), names_, buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }
     std::vector<ArgumentType> types;
+    types.reserve(params.size());
     for (const PlannedArgument& arg : launch.args) types.push_back(arg.type());
     launch.kernel.check(types);
   }

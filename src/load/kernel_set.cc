@@ -12,6 +12,7 @@
 #include "load/assembled.h"
 #include "load/instrumentation.h"
 #include "load/kernel_entries.h"
+#include "load/read_ahead.h"
 
 namespace baton::load {
 namespace {
@@ -135,9 +136,16 @@ void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions, c
     });
   };
   std::vector<std::size_t> to_compile;
+  std::vector<Image> machine_code;
   for (std::size_t number = 0; number < definitions.size(); ++number) {
-    if (driver_compiles(device, reports_[number])) to_compile.push_back(number);
+    const KernelModule& report = reports_[number];
+    if (driver_compiles(device, report)) {
+      to_compile.push_back(number);
+    } else {
+      machine_code.push_back(report.compiled ? *report.compiled->cubin : *report.image);
+    }
   }
+  const ReadAhead read_ahead(std::move(machine_code));
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
   ThreadTeam(threads).run(to_compile.size(), [&](std::size_t k) { load(to_compile[k]); });
   for (std::size_t number = 0; number < definitions.size(); ++number) {

@@ -33,15 +33,17 @@ std::unique_ptr<DriverLibrary> DriverLibrary::load(const Device& device, const I
                                                    std::string* why) {
   ContextGuard guard(device);
   std::unique_ptr<DriverLibrary> library(new DriverLibrary(device));
-  const char* call = "cuLibraryLoadData";
-  CUresult result = library->open(image);
-  if (result == CUDA_SUCCESS) {
-    call = "cuLibraryGetKernel";
-    result = library->force();
+  // Machine code needs no compiler. Where it is refused all the same, the driver may say why.
+  Opened opened = library->open(image, image.kind() != ImageKind::kCubin);
+  if (image_does_not_suit(opened.result) && library->log_ == nullptr) {
+    library.reset(new DriverLibrary(device));
+    opened = library->open(image, true);
   }
-  if (result == CUDA_SUCCESS) return library;
-  if (!image_does_not_suit(result)) driver::check(device.driver(), result, call);
-  *why = driver::describe(device.driver(), result);
+  if (opened.result == CUDA_SUCCESS) return library;
+  if (!image_does_not_suit(opened.result)) {
+    driver::check(device.driver(), opened.result, opened.call);
+  }
+  *why = driver::describe(device.driver(), opened.result);
   if (const std::string log = library->log(); !log.empty()) {
     *why += '\n';
     *why += with_image_name(log, image.name());
@@ -56,20 +58,28 @@ std::unique_ptr<DriverLibrary> DriverLibrary::adopt(const Device& device, CUlibr
   return library;
 }
 
-CUresult DriverLibrary::open(const Image& image) {
+DriverLibrary::Opened DriverLibrary::open(const Image& image, bool with_log) {
+  image_ = image;
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                             CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-  // Sizes are passed in the pointer itself.
-  void* values[] = {errors_.data(), reinterpret_cast<void*>(errors_.size() - 1), remarks_.data(),
-                    reinterpret_cast<void*>(remarks_.size() - 1)};
+  void* values[std::size(options)] = {};
+  if (with_log) {
+    log_ = std::make_unique<Log>();
+    // Sizes are passed in the pointer itself.
+    values[0] = log_->errors.data();
+    values[1] = reinterpret_cast<void*>(log_->errors.size() - 1);
+    values[2] = log_->remarks.data();
+    values[3] = reinterpret_cast<void*>(log_->remarks.size() - 1);
+  }
   // Else the driver would make a copy of its own.
   CUlibraryOption preserved[] = {CU_LIBRARY_BINARY_IS_PRESERVED};
   void* yes[] = {reinterpret_cast<void*>(1)};
-  image_ = image;
   // PTX must end in a NUL, which Image promises; binary images carry their own size.
-  return device_.driver().cuLibraryLoadData(&handle_, image_->bytes().data(), options, values,
-                                            std::size(options), preserved, yes,
-                                            std::size(preserved));
+  const CUresult result = device_.driver().cuLibraryLoadData(
+      &handle_, image_->bytes().data(), options, values, with_log ? std::size(options) : 0,
+      preserved, yes, std::size(preserved));
+  if (result != CUDA_SUCCESS) return {result, "cuLibraryLoadData"};
+  return {force(), "cuLibraryGetKernel"};
 }
 
 CUresult DriverLibrary::force() const {
@@ -89,7 +99,8 @@ DriverLibrary::~DriverLibrary() {
 
 std::string DriverLibrary::log() const {
   std::string text;
-  for (const auto* buffer : {&errors_, &remarks_}) {
+  if (log_ == nullptr) return text;
+  for (const auto* buffer : {&log_->errors, &log_->remarks}) {
     const std::string_view part = trim(buffer->data());
     if (part.empty()) continue;
     if (!text.empty()) text += "\n";

@@ -38,8 +38,12 @@ class DriverLibrary {
 
  private:
   explicit DriverLibrary(const Device& device) : device_(device) {}
-  // Keeps the image, whose bytes the driver may read as long as the library lives.
-  CUresult open(const Image& image);
+  struct Opened {
+    CUresult result = CUDA_SUCCESS;
+    const char* call = nullptr;  // that returned it
+  };
+  // Loads the image, and keeps it: the driver may read its bytes as long as the library lives.
+  Opened open(const Image& image, bool with_log);
   // Compilation may be put off until a kernel is first asked for; this brings it about.
   CUresult force() const;
 
@@ -48,8 +52,11 @@ class DriverLibrary {
   CUlibrary handle_ = nullptr;
   bool owned_ = true;
   // The driver may write here as long as the library lives, as it may compile late.
-  std::array<char, 8192> errors_{};
-  std::array<char, 8192> remarks_{};
+  struct Log {
+    std::array<char, 8192> errors{};
+    std::array<char, 8192> remarks{};
+  };
+  std::unique_ptr<Log> log_;
 };
 
 }  // namespace baton
