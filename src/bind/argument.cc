@@ -13,7 +13,7 @@ constexpr std::uint32_t kPointerSize = 8;
 
 // A field as it would be declared: a parameter of its own. Its type has to be written out.
 ParamFacts field_facts(const LaunchArgument& field, const ParamFacts& parent,
-                       const ArgumentPlace& place) {
+                       const ValuePlace& place) {
   ParamFacts facts;
   facts.read_only = parent.read_only;
   const auto is_pointer = [&] {
@@ -49,7 +49,7 @@ std::uint32_t align(std::uint32_t position, std::uint32_t alignment) {
 }  // namespace
 
 PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
-                                 const ArgumentPlace& place, const Device& device,
+                                 const ValuePlace& place, const Device& device,
                                  const NameSlots& names, const BufferTable& buffers)
     : size_(param.size) {
   if (const auto* fields = std::get_if<StructArgument>(&argument.value)) {
@@ -68,17 +68,17 @@ PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFact
 // The layout that C gives a struct: each field at the next multiple of its alignment, and the whole
 // padded to the largest one.
 void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts& param,
-                                  const ArgumentPlace& place, const Device& device,
+                                  const ValuePlace& place, const Device& device,
                                   const NameSlots& names, const BufferTable& buffers) {
   struct Layout {
     std::uint32_t end = 0, alignment = 1;
   };
   const auto lay_out = [&](const auto& self, const StructArgument& list, std::uint32_t begin,
-                           const ArgumentPlace& outer) -> Layout {
+                           const ValuePlace& outer) -> Layout {
     Layout layout{begin, 1};
     for (std::size_t i = 0; i < list.fields.size(); ++i) {
       const LaunchArgument& field = list.fields[i];
-      const ArgumentPlace own = outer.field(i);
+      const ValuePlace own = outer.field(i);
       if (const auto* inner = std::get_if<StructArgument>(&field.value)) {
         // Its alignment is known once its fields are: a first pass finds it.
         const std::size_t parts = parts_.size();

@@ -22,7 +22,7 @@ class PlannedArgument {
   // As ArgumentPart's constructor. Throws kInvalidInput also for a struct whose fields, each at the
   // next multiple of its own size, do not make the parameter's size.
   PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
-                  const ArgumentPlace& place, const Device& device, const NameSlots& names,
+                  const ValuePlace& place, const Device& device, const NameSlots& names,
                   const BufferTable& buffers);
 
   std::uint32_t size() const { return size_; }
@@ -40,7 +40,7 @@ class PlannedArgument {
 
  private:
   void plan_fields(const StructArgument& fields, const ParamFacts& param,
-                   const ArgumentPlace& place, const Device& device, const NameSlots& names,
+                   const ValuePlace& place, const Device& device, const NameSlots& names,
                    const BufferTable& buffers);
 
   std::uint32_t size_ = 0;

@@ -39,7 +39,7 @@ void ArgumentPart::fail(fmt::format_string<Args...> format, Args&&... args) cons
 }
 
 ArgumentPart::ArgumentPart(const LaunchArgument& argument, const ParamFacts& param,
-                           ArgumentPlace place, const Device& device, const NameSlots& names,
+                           ValuePlace place, const Device& device, const NameSlots& names,
                            const BufferTable& buffers)
     : place_(std::move(place)),
       where_(&argument.where),

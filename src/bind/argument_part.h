@@ -12,7 +12,7 @@
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/program.h"
-#include "bind/argument_place.h"
+#include "bind/value_place.h"
 #include "bind/buffers.h"
 #include "bind/planned_tensor_map.h"
 #include "program/bound_expression.h"
@@ -26,7 +26,7 @@ class ArgumentPart {
   // `argument` is the program's, which outlives this; `device` is the kernel's. Throws
   // kInvalidInput for a value that does not fit the parameter: its kind, its size, a constant out
   // of range.
-  ArgumentPart(const LaunchArgument& argument, const ParamFacts& param, ArgumentPlace place,
+  ArgumentPart(const LaunchArgument& argument, const ParamFacts& param, ValuePlace place,
                const Device& device, const NameSlots& names, const BufferTable& buffers);
 
   std::uint32_t size() const { return size_; }
@@ -82,7 +82,7 @@ class ArgumentPart {
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const;
 
-  ArgumentPlace place_;
+  ValuePlace place_;
   const SourceLocation* where_;  // the program's
   ParamFacts param_;
   std::uint32_t size_ = 0;

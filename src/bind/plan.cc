@@ -239,7 +239,7 @@ class Planner {
     }
     launch.args.reserve(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
-      launch.args.emplace_back(step.args[i], params[i], ArgumentPlace{step.kernel, i},
+      launch.args.emplace_back(step.args[i], params[i], ValuePlace{step.kernel, i},
                                launch.kernel.device(), names_, buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }

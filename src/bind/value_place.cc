@@ -1,4 +1,4 @@
-#include "bind/argument_place.h"
+#include "bind/value_place.h"
 
 #include <fmt/core.h>
 
@@ -6,13 +6,13 @@
 
 namespace baton::bind {
 
-ArgumentPlace ArgumentPlace::field(std::size_t number) const {
-  ArgumentPlace place = *this;
+ValuePlace ValuePlace::field(std::size_t number) const {
+  ValuePlace place = *this;
   place.fields.push_back(number);
   return place;
 }
 
-std::string ArgumentPlace::text() const {
+std::string ValuePlace::text() const {
   std::string text = fmt::format("argument {} of {}", argument, printable(kernel));
   for (const std::size_t number : fields) text = fmt::format("field {} of {}", number, text);
   return text;

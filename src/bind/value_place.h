@@ -9,12 +9,12 @@ namespace baton::bind {
 
 // Which value of a launch it is: an argument, or a field of an argument that is a struct. Messages
 // name it, so that its text is made only for them.
-struct ArgumentPlace {
+struct ValuePlace {
   std::string_view kernel;  // in the program, whose text outlives this
   std::size_t argument = 0;
   std::vector<std::size_t> fields{};  // the struct's own field first, then a field of it
 
-  ArgumentPlace field(std::size_t number) const;
+  ValuePlace field(std::size_t number) const;
   // "argument 2 of saxpy", "field 1 of field 0 of argument 2 of saxpy"
   std::string text() const;
 };
