@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -24,7 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 using ExecutableTest = DeviceTest;
 
@@ -192,112 +189,6 @@ TEST_F(ExecutableTest, ThreadsShareALoadedProgram) {
   }
 }
 
-TEST_F(ExecutableTest, ScalarsOfEveryType) {
-  Executable executable = Executable::prepare(
-      program(
-          "[symbols]\nbig = 9007199254740991\n" + buffer("out", "f64", "[11]", "output") +
-          kernel("scalars") +
-          "[[steps]]\nlaunch = \"scalars\"\ngrid = [1]\nblock = [1]\nargs = [\"out\", -128, "
-          "255, { i16 = -32768 }, { u16 = \"65000 + 535\" }, -2147483648, 4294967295, \"-big\", "
-          "\"big\", { f32 = \"1/sqrt(4)\" }, 0.1, { f16 = 1.5 }]\n"),
-      open_device());
-  executable.run();
-  EXPECT_THAT(values<double>(executable.output("out")),
-              ElementsAre(-128, 255, -32768, 65535, -2147483648.0, 4294967295.0,
-                          -9007199254740991.0, 9007199254740991.0, 0.5, 0.1, 1.5));
-}
-
-TEST_F(ExecutableTest, AStructByValue) {
-  Executable executable =
-      Executable::prepare(program(buffer("out", "f32", "[2]", "output") + kernel("by_value") +
-                                  "[[steps]]\nlaunch = \"by_value\"\ngrid = [1]\nblock = [1]\n"
-                                  "args = [\"out\", { bytes = \"070000000000c03f\" }]\n"),
-                          open_device());
-  executable.run();
-  EXPECT_THAT(values<float>(executable.output("out")), ElementsAre(7, 1.5f));
-}
-
-// Addresses inside a struct, fields that vary with an index, and padding between fields.
-const std::string kStructProgram =
-    "[symbols]\nN = 4\n" + buffer("x", "f32", "[\"2*N\"]", "input", "arange") +
-    buffer("y", "f32", "[\"N\"]", "output") + buffer("z", "f32", "[\"N\"]", "output") +
-    "[kernels.k]\ntext = \"\"\"\n"
-    "struct Inner { short factor; float* out; };\n"
-    "struct Values { const float* x; int n; Inner inner; signed char more; };\n"
-    "struct Alone { float* out; };\n"
-    "extern \"C\" __global__ void k(Values v, Alone alone) {\n"
-    "  int i = threadIdx.x;\n"
-    "  if (i >= v.n) return;\n"
-    "  v.inner.out[i] = v.x[i] * v.inner.factor + v.more;\n"
-    "  alone.out[i] = v.x[i];\n"
-    "}\n\"\"\"\n";
-
-std::string struct_step(const std::string& first) {
-  return kStructProgram +
-         "[[steps]]\nrepeat = 2\nindex = \"l\"\nsteps = [ { launch = \"k\", grid = [1], "
-         "block = [8], args = [" +
-         first + ", \"z\"] } ]\n";
-}
-
-TEST_F(ExecutableTest, AStructWithAddresses) {
-  const std::string text = struct_step(
-      "{ struct = [\"x + l*N\", { i32 = \"N\" }, { struct = [{ i16 = \"l + 2\" }, \"y\"] }, { i8 = "
-      "-5 }] }");
-  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
-    Executable executable =
-        Executable::prepare(program(text), open_device(), {.executor = executor});
-    executable.run();
-    EXPECT_THAT(values<float>(executable.output("y")), ElementsAre(7, 10, 13, 16));
-    EXPECT_THAT(values<float>(executable.output("z")), ElementsAre(4, 5, 6, 7));
-  }
-}
-
-TEST_F(ExecutableTest, ViewsLieInTheirBuffer) {
-  const auto text = [](const std::string& view) {
-    return "[symbols]\nN = 8\n" + buffer("i", "i32", "[\"N\"]", "inout", "zeros") + kernel("add") +
-           "[[steps]]\nrepeat = 2\nindex = \"l\"\nsteps = [ { launch = \"add\", grid = [1], "
-           "block = [4], args = [" +
-           view + ", \"l + 1\", 4] } ]\n";
-  };
-  for (const char* view : {"{ buffer = \"i\", offset = \"4*l\", count = 4 }",
-                           "{ buffer = \"i\", offset = \"4*l\", count = \"N - 4*l\" }",
-                           "{ buffer = \"i\", offset = \"4*l\" }"}) {
-    Executable executable = Executable::prepare(program(text(view)), open_device());
-    executable.run();
-    EXPECT_THAT(values<int>(executable.output("i")), ElementsAre(1, 1, 1, 1, 2, 2, 2, 2)) << view;
-  }
-  const auto message = [&](const std::string& view) {
-    return std::string(refusal(text(view)).what());
-  };
-  EXPECT_THAT(message("{ buffer = \"i\", offset = \"4*l\", count = 5 }"),
-              HasSubstr("a view of 5 elements at i + 4, which leaves the buffer of 8 elements"));
-  EXPECT_THAT(message("{ buffer = \"i\", offset = \"4*l\", count = \"l - 1\" }"),
-              HasSubstr("a view of -1 elements at i + 0"));
-  EXPECT_THAT(message("{ buffer = \"i\", offset = 9 }"), HasSubstr("outside the buffer"));
-  EXPECT_THAT(message("{ buffer = \"j\" }"), HasSubstr("\"j\""));
-  EXPECT_THAT(message("{ buffer = \"i\", cuont = 4 }"), HasSubstr("did you mean \"count\""));
-}
-
-TEST_F(ExecutableTest, StructsThatDoNotFit) {
-  const auto message = [](const std::string& first) {
-    return std::string(refusal(struct_step(first)).what());
-  };
-  EXPECT_THAT(message("{ struct = [\"x\", { i32 = \"N\" }, { struct = [{ i16 = 1 }, \"y\"] }] }"),
-              HasSubstr("argument 0 of k is a struct of 32 bytes, the parameter has 40"));
-  EXPECT_THAT(message("{ struct = [\"x\", \"N\"] }"),
-              HasSubstr("field 1 of argument 0 of k has no type of its own in a struct"));
-  EXPECT_THAT(message("{ struct = [\"x + 2*N\", { i32 = \"N\" }, { struct = [{ i16 = 1 }, \"y\"] "
-                      "}, { i8 = 1 }] }"),
-              HasSubstr("field 0 of argument 0 of k is x + 8, outside the buffer of 8 elements"));
-  EXPECT_THAT(
-      message("{ struct = [\"x\", { i32 = \"N\" }, { struct = [{ i16 = \"70000*N\" }, \"y\"] }, { "
-              "i8 = 1 }] }"),
-      HasSubstr("field 0 of field 2 of argument 0 of k is 280000, which i16 does not hold"));
-  EXPECT_THAT(message("{ struct = [] }"), HasSubstr("must have an array of fields for its struct"));
-  EXPECT_THAT(message("{ struct = \"x\" }"),
-              HasSubstr("must have an array of fields for its struct"));
-}
-
 TEST_F(ExecutableTest, GridBlockAndSharedMemory) {
   Executable executable = Executable::prepare(
       program("[symbols]\nW = 15000\n" + buffer("out", "u32", "[5]", "output") +
@@ -455,72 +346,6 @@ TEST_F(ExecutableTest, OnlyTheFirstRunInitialisesAndIsKept) {
   EXPECT_THAT(values<std::uint32_t>(executable.output("n")), ElementsAre(5));
 }
 
-TEST_F(ExecutableTest, LongRunsAreReportedByProgramStep) {
-  Executable executable = Executable::prepare(
-      program(buffer("x", "i32", "[1]", "inout", "zeros") + kernel("add") +
-              "[[steps]]\nrepeat = 3000\nsteps = [ { fill = { buffer = \"x\", value = 1 } }, "
-              "{ launch = \"add\", grid = [1], block = [1], args = [\"x\", 1, 1] } ]\n"),
-      open_device());
-  const RunReport& report = executable.run({.repeat = 2});
-  EXPECT_THAT(values<std::int32_t>(executable.output("x")), ElementsAre(2));
-  ASSERT_THAT(report.steps, SizeIs(2));
-  EXPECT_EQ(report.steps[0].executions, 3000u);
-  EXPECT_EQ(report.steps[0].bytes, 12000u);
-  EXPECT_EQ(report.steps[1].executions, 3000u);
-  EXPECT_TRUE(report.steps[1].seconds.has_value());
-  EXPECT_EQ(report.steps[1].indexes, "");
-}
-
-TEST_F(ExecutableTest, WithoutStepTimes) {
-  Executable executable = Executable::prepare(
-      program(buffer("x", "i32", "[1]", "inout", "zeros") + kernel("add") +
-              "[[steps]]\nrepeat = 1000\nsteps = [ { launch = \"add\", grid = [1], block = [1], "
-              "args = [\"x\", 1, 1] } ]\n"),
-      open_device());
-  const RunReport& report = executable.run({.time_steps = false});
-  EXPECT_THAT(values<std::int32_t>(executable.output("x")), ElementsAre(1000));
-  EXPECT_FALSE(report.steps[0].seconds.has_value());
-  EXPECT_THAT(report.run_seconds, SizeIs(1));
-}
-
-TEST(TimeStatistics, AreOrderStatistics) {
-  EXPECT_FALSE(time_statistics({}).has_value());
-  const TimeStatistics one = *time_statistics({3});
-  EXPECT_EQ(one.count, 1u);
-  EXPECT_EQ(one.least, 3);
-  EXPECT_EQ(one.lower_quartile, 3);
-  EXPECT_EQ(one.greatest, 3);
-  const TimeStatistics four = *time_statistics({4, 1, 3, 2});
-  EXPECT_EQ(four.count, 4u);
-  EXPECT_EQ(four.least, 1);
-  EXPECT_EQ(four.lower_quartile, 1.75);
-  EXPECT_EQ(four.median, 2.5);
-  EXPECT_EQ(four.upper_quartile, 3.25);
-  EXPECT_EQ(four.greatest, 4);
-}
-
-TEST_F(ExecutableTest, StatisticsAreOfTheRunsAfterTheFirst) {
-  Executable executable = Executable::prepare(
-      program(buffer("x", "i32", "[1]", "inout", "zeros") +
-              "[[steps]]\nrepeat = 3\nsteps = [ { fill = { buffer = \"x\", value = 1 } } ]\n"),
-      open_device());
-  EXPECT_FALSE(executable.run().steps.at(0).times.has_value());
-  std::vector<std::uint64_t> done;
-  RunOptions options;
-  options.repeat = 4;
-  options.after_run = [&](std::uint64_t run) { done.push_back(run); };
-  const RunReport& each = executable.run(options);
-  EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
-  ASSERT_THAT(each.steps, SizeIs(3));
-  EXPECT_EQ(each.steps[0].times->count, 3u);
-  EXPECT_LE(each.steps[0].times->least, each.steps[0].times->median);
-  options.join_executions = true;
-  const RunReport& joined = executable.run(options);
-  ASSERT_THAT(joined.steps, SizeIs(1));
-  EXPECT_EQ(joined.steps[0].executions, 3u);
-  EXPECT_EQ(joined.steps[0].times->count, 3u);
-}
-
 TEST_F(ExecutableTest, BytesPassedAreThoseFromTheOffsetOn) {
   Executable executable = Executable::prepare(
       program(buffer("x", "f32", "[100]", "input", "ones") +
@@ -627,86 +452,6 @@ TEST_F(ExecutableTest, InterruptionEndsARun) {
   const std::atomic<bool> interrupt{true};
   const Error failure = refusal(saxpy_program(), {}, {.interrupt = &interrupt});
   EXPECT_EQ(failure.code(), ErrorCode::kInterrupted);
-}
-
-// The rest breaks the device's context, which a GPU gives back only with the process.
-class ExecutableFaultTest : public DeviceTest {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (!IsSkipped() && !is_simulated(open_device())) {
-      GTEST_SKIP() << "a fault would poison the context of every later test";
-    }
-  }
-};
-
-TEST_F(ExecutableFaultTest, ATimeOutStopsAKernelThatNeverEnds) {
-  const Error failure =
-      refusal(buffer("flag", "i32", "[1]", "input", "zeros") + kernel("spin") + kernel("add") +
-                  buffer("x", "i32", "[1]", "inout", "zeros") +
-                  "[[steps]]\nlaunch = \"add\"\ngrid = [1]\nblock = [1]\nargs = [\"x\", 1, 1]\n"
-                  "[[steps]]\nlaunch = \"spin\"\ngrid = [2]\nblock = [64]\nargs = [\"flag\"]\n",
-              {}, {.timeout = std::chrono::seconds(1)});
-  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
-  EXPECT_EQ(exit_status(failure.code()), 1);
-  EXPECT_THAT(failure.message(), HasSubstr("limit of 1.00 s"));
-  EXPECT_THAT(failure.what(), HasSubstr("the first step not known to have completed: spin"));
-  EXPECT_THAT(failure.what(), HasSubstr("kernels.cu:"));
-}
-
-TEST_F(ExecutableFaultTest, ATimeLimitThatIsNoneIsBadInput) {
-  const std::string text = buffer("x", "i32", "[1]", "inout", "zeros") + kernel("add") +
-                           "[[steps]]\nlaunch = \"add\"\ngrid = [1]\nblock = [1]\n"
-                           "args = [\"x\", 1, 1]\n";
-  for (const double seconds : {-1.0, std::nan("")}) {
-    const Error failure = refusal(text, {}, {.timeout = std::chrono::duration<double>(seconds)});
-    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_THAT(failure.message(), HasSubstr("the time limit is"));
-  }
-}
-
-TEST_F(ExecutableFaultTest, AnInterruptionStopsAKernelThatNeverEnds) {
-  std::atomic<bool> interrupt{false};
-  // One that only polls would be found out and stopped before anyone interrupts it.
-  const Error failure = refusal(
-      buffer("x", "u32", "[1]", "inout", "zeros") +
-          "[kernels.count]\ntext = '''extern \"C\" __global__ void count(unsigned* x) { "
-          "while (atomicAdd(x, 1) < 4294967295u) {} }'''\n"
-          "[[steps]]\nlaunch = \"count\"\ngrid = [1]\nblock = [1]\nargs = [\"x\"]\n",
-      {}, {.interrupt = &interrupt, .progress = [&](const RunProgress&) { interrupt = true; }});
-  EXPECT_EQ(failure.code(), ErrorCode::kInterrupted);
-}
-
-TEST_F(ExecutableFaultTest, AFaultNamesKernelBufferAndLine) {
-  const std::string text =
-      buffer("x", "f32", "[10]", "inout", "zeros") + kernel("out_of_bounds") +
-      "[[steps]]\nlaunch = \"out_of_bounds\"\ngrid = [1]\nblock = [1]\nargs = [\"x\", 10]\n";
-  Executable executable = Executable::prepare(program(text), open_device());
-  try {
-    executable.run();
-    FAIL();
-  } catch (const Error& failure) {
-    EXPECT_EQ(failure.code(), ErrorCode::kFault);
-    EXPECT_THAT(failure.what(), HasSubstr("buffer x (f32 [10]"));
-    EXPECT_THAT(failure.what(), HasSubstr("kernels.cu:"));
-    EXPECT_THAT(failure.message(), StartsWith("launch 0 (out_of_bounds), at test.toml:"));
-  }
-  ASSERT_THAT(executable.report().findings, SizeIs(1));
-  EXPECT_TRUE(executable.report().findings[0].error);
-  EXPECT_EQ(executable.report().findings[0].kernel, "out_of_bounds");
-}
-
-TEST_F(ExecutableFaultTest, ReadingWhatNothingWroteIsAWarning) {
-  Executable executable =
-      Executable::prepare(program(buffer("x", "f32", "[4]", "scratch") +
-                                  buffer("y", "f32", "[4]", "inout", "zeros") + kernel("saxpy") +
-                                  "[[steps]]\nlaunch = \"saxpy\"\ngrid = [1]\nblock = [4]\n"
-                                  "args = [\"y\", \"x\", 1.0, 4]\n"),
-                          open_device());
-  const RunReport& report = executable.run();
-  ASSERT_THAT(report.findings, SizeIs(1));
-  EXPECT_FALSE(report.findings[0].error);
-  EXPECT_THAT(report.findings[0].message, HasSubstr("buffer x"));
 }
 
 }  // namespace
