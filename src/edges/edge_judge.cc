@@ -61,12 +61,16 @@ overlap::MemoryId EdgeJudge::shared_memory() {
   return memory_.shared();
 }
 
-void EdgeJudge::note_values(const Execution& execution) {
-  if (execution.launch != nullptr) {
-    by_values_[execution.launch->number] = true;
-  } else {
-    by_collective_values_ = true;
-  }
+void EdgeJudge::note_values(const Candidate& candidate) {
+  const auto note = [this](const Execution& execution) {
+    if (execution.launch != nullptr) {
+      by_values_[execution.launch->number] = true;
+    } else {
+      by_collective_values_ = true;
+    }
+  };
+  note(candidate.now);
+  for (const Execution& past : history_) note(past);
 }
 
 void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early) {
@@ -92,9 +96,8 @@ void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candi
 
 Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const Candidate& candidate) {
   Verdict verdict = chain_.judge(bound);
+  if (verdict.kind != EdgeVerdict::kProven || verdict.by_places) note_values(candidate);
   if (verdict.kind == EdgeVerdict::kProven) return verdict;
-  note_values(candidate.now);
-  for (const Execution& past : history_) note_values(past);
   if (refined_ >= kMaxRefined || budget_.witness_steps == 0) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
     if (verdict.kind == EdgeVerdict::kUnsafe) {

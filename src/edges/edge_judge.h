@@ -129,8 +129,8 @@ class EdgeJudge : public bind::LaunchObserver {
   bool judge_edge(overlap::BoundLaunch& bound, const Candidate& candidate, Decision& decision);
   // The same again for what follows it.
   void follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early);
-  // Its values were looked at.
-  void note_values(const Execution& execution);
+  // The values of the launch and of all before it in the chain were looked at.
+  void note_values(const Candidate& candidate);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
   // The variables of the kernel's module; refers to the name. Null: of a kernel between peers.
   overlap::VariableNumber variables_of(const std::string* kernel);

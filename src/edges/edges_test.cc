@@ -415,6 +415,25 @@ TEST_F(EdgeVerdicts, SizesDecideAnew) {
   EXPECT_THAT(executable.run().steps.at(1).attributes, IsEmpty());
 }
 
+// Views are apart, or meet, by their offsets and sizes.
+TEST_F(EdgeVerdicts, PlacesOfViewsDecideAnew) {
+  Executable executable =
+      prepare({"late", "ahead"},
+              "[symbols]\nO = 32\nC = 16\n" +
+                  once({step("late", "\"x\", { buffer = \"y\", offset = \"O\", count = 16 }"),
+                        step("ahead", "{ buffer = \"y\", count = \"C\" }, \"x\", \"z\"")}));
+  const auto is_early = [&](std::int64_t offset, std::int64_t count) {
+    Bindings values;
+    values.symbols = {{"O", offset}, {"C", count}};
+    executable.bind(std::move(values));
+    return executable.edges().at(0).programmatic;
+  };
+  EXPECT_TRUE(is_early(32, 16));
+  EXPECT_FALSE(is_early(0, 16)) << "the view that is written moved";
+  EXPECT_TRUE(is_early(16, 16));
+  EXPECT_FALSE(is_early(16, 32)) << "the view that is read grew";
+}
+
 // Threads read early under a condition that the launch's own numbers never meet. More iterations
 // than are checked with their own numbers leave the edge unknown, and not unsafe.
 TEST_F(EdgeVerdicts, AWitnessThatWasNotCheckedIsNone) {

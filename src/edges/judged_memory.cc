@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "edges/judgement.h"
 #include "program/buffer_roles.h"
 
 namespace baton::edges {
@@ -39,6 +40,16 @@ const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress 
   return *std::prev(std::ranges::upper_bound(ranges, address, {}, &GivenRange::begin));
 }
 
+// Whether a range that is not the buffer's own shares the part of an alignment with it.
+bool has_neighbours(const std::vector<GivenRange>& ranges, const bind::BoundBuffer& buffer) {
+  if (!buffer.given || buffer.bytes == 0) return false;
+  const GivenRange* const own = &range_of(ranges, *buffer.given);
+  const auto meets = [own](const GivenRange& other) {
+    return may_lead_to(own->begin, own->end - own->begin, other.begin, other.end - other.begin);
+  };
+  return (own != &ranges.front() && meets(own[-1])) || (own != &ranges.back() && meets(own[1]));
+}
+
 }  // namespace
 
 JudgedMemory::JudgedMemory(const bind::BufferTable& buffers, load::Footprints& footprints)
@@ -60,6 +71,7 @@ JudgedMemory::JudgedMemory(const bind::BufferTable& buffers, load::Footprints& f
     }
     const bool is_constant = facts_of(definition.role).is_constant;
     starts_.push_back(start);
+    has_neighbours_.push_back(has_neighbours(ranges, buffers[i]));
     if (start.memory == fresh) {
       const bool is_read_only = (is_constant || definition.role == BufferRole::kInput) &&
                                 !definition.variable && !buffers[i].given;
@@ -118,6 +130,7 @@ overlap::GivenArgument JudgedMemory::given(const bind::LaunchExecution& executio
       const bool is_number = part.value.size() <= sizeof(bits);
       if (is_number) std::memcpy(&bits, place, part.value.size());
       if (part.value.buffer()) {
+        out.has_neighbours = out.has_neighbours || has_neighbours_[*part.value.buffer()];
         const MemoryPlace& start = starts_[*part.value.buffer()];
         const std::uint64_t offset = bits - buffers_[*part.value.buffer()].address();
         out.fields.push_back({part.position, start.memory, start.offset + offset});
@@ -131,6 +144,7 @@ overlap::GivenArgument JudgedMemory::given(const bind::LaunchExecution& executio
     out.kind = argument->is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
                                          : overlap::GivenArgument::Kind::kMemory;
     const MemoryPlace& start = starts_[*argument->buffer()];
+    out.has_neighbours = has_neighbours_[*argument->buffer()];
     out.memory = start.memory;
     out.offset = start.offset + execution.places[index].offset;
     out.bytes = execution.places[index].bytes.value_or(overlap::kUnknownBytes);

@@ -48,8 +48,9 @@ class JudgedMemory {
 
   const bind::BufferTable& buffers_;
   load::Footprints& footprints_;
-  std::vector<Facts> facts_;         // by MemoryId
-  std::vector<MemoryPlace> starts_;  // by buffer
+  std::vector<Facts> facts_;          // by MemoryId
+  std::vector<MemoryPlace> starts_;   // by buffer
+  std::vector<bool> has_neighbours_;  // by buffer, as GivenArgument has it
   // By module and name.
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   std::optional<overlap::MemoryId> shared_;  // once it was asked for

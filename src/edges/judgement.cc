@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "pdl/origin.h"
+
 namespace baton::edges {
 
 bool Judgement::is_sound(std::uint32_t launch_count) const {
@@ -61,17 +63,24 @@ bool KnownJudge::looks_further_back() const {
   return number >= known_.looks_further_back.size() || known_.looks_further_back[number] != '0';
 }
 
-bool given_memory_overlaps(const bind::BufferTable& buffers) {
-  std::vector<std::pair<DeviceAddress, DeviceAddress>> ranges;
+bool may_lead_to(DeviceAddress a, std::uint64_t a_bytes, DeviceAddress b, std::uint64_t b_bytes) {
+  const auto first = [](DeviceAddress begin) { return begin / overlap::kAllocationAlignment; };
+  const auto last = [&](DeviceAddress begin, std::uint64_t bytes) {
+    return first(begin + bytes - 1);
+  };
+  return a_bytes != 0 && b_bytes != 0 && first(a) <= last(b, b_bytes) &&
+         first(b) <= last(a, a_bytes);
+}
+
+bool given_memory_meets(const bind::BufferTable& buffers) {
+  std::vector<std::pair<DeviceAddress, std::uint64_t>> pieces;
   for (const bind::BoundBuffer& buffer : buffers) {
-    if (buffer.given && buffer.bytes != 0) {
-      ranges.emplace_back(*buffer.given, *buffer.given + buffer.bytes);
-    }
+    if (buffer.given && buffer.bytes != 0) pieces.emplace_back(*buffer.given, buffer.bytes);
   }
-  std::ranges::sort(ranges);
-  return std::ranges::adjacent_find(ranges, [](const auto& a, const auto& b) {
-           return b.first < a.second;
-         }) != ranges.end();
+  std::ranges::sort(pieces);
+  return std::ranges::adjacent_find(pieces, [](const auto& a, const auto& b) {
+           return may_lead_to(a.first, a.second, b.first, b.second);
+         }) != pieces.end();
 }
 
 }  // namespace baton::edges

@@ -16,7 +16,7 @@ namespace baton::edges {
 
 // Rules of the analysis. To be raised when a verdict about the same program may become another one:
 // kept verdicts of other rules are not used.
-inline constexpr std::uint32_t kJudgementRules = 5;
+inline constexpr std::uint32_t kJudgementRules = 6;
 
 struct JudgedLaunch {
   bool early = false, waits = false;  // as in bind::LaunchDecision
@@ -90,7 +90,11 @@ class KnownJudge : public bind::LaunchObserver {
   mutable std::size_t answered_ = 0;
 };
 
-// Whether buffers that callers gave memory overlap. A judgement holds for apart ones alone.
-bool given_memory_overlaps(const bind::BufferTable& buffers);
+// Whether addresses of one piece of memory may lead to the other one: they share a byte, or one of
+// the parts at whose beginnings allocations lie.
+bool may_lead_to(DeviceAddress a, std::uint64_t a_bytes, DeviceAddress b, std::uint64_t b_bytes);
+
+// Whether that is so of two buffers that callers gave memory. A judgement holds where it is not.
+bool given_memory_meets(const bind::BufferTable& buffers);
 
 }  // namespace baton::edges

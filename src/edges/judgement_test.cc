@@ -147,9 +147,10 @@ TEST_F(Kept, IsNothingWhereSomethingIsWrong) {
       << "branches";
 }
 
-// Verdicts hold where callers' memory is apart: buffers may touch, and empty ones may be anywhere.
-TEST(Judgement, GivenMemoryOverlapsInOneByteOrMore) {
-  const auto overlaps = [](const std::vector<std::pair<DeviceAddress, std::uint64_t>>& given) {
+// Verdicts hold where callers' memory is apart by more than its alignment. Empty buffers may be
+// anywhere.
+TEST(Judgement, GivenMemoryMeetsInAPartOfAnAlignment) {
+  const auto meets = [](const std::vector<std::pair<DeviceAddress, std::uint64_t>>& given) {
     bind::BufferTable buffers(1);  // one that is not given
     buffers[0].bytes = 1 << 20;
     for (const auto& [address, bytes] : given) {
@@ -157,17 +158,21 @@ TEST(Judgement, GivenMemoryOverlapsInOneByteOrMore) {
       buffer.given = address;
       buffer.bytes = bytes;
     }
-    return given_memory_overlaps(buffers);
+    return given_memory_meets(buffers);
   };
-  EXPECT_FALSE(overlaps({}));
-  EXPECT_FALSE(overlaps({{256, 256}, {512, 4}}));
-  EXPECT_FALSE(overlaps({{512, 4}, {256, 256}}));
-  EXPECT_TRUE(overlaps({{256, 257}, {512, 4}}));
-  EXPECT_TRUE(overlaps({{512, 4}, {256, 257}}));
-  EXPECT_TRUE(overlaps({{256, 64}, {256, 64}}));
-  EXPECT_TRUE(overlaps({{256, 4}, {512, 64}, {516, 8}}));
-  EXPECT_FALSE(overlaps({{256, 64}, {260, 0}}));
-  EXPECT_FALSE(overlaps({{256, 64}, {256, 0}, {320, 1}}));
+  EXPECT_FALSE(meets({}));
+  EXPECT_FALSE(meets({{256, 256}, {512, 4}}));
+  EXPECT_FALSE(meets({{512, 4}, {256, 256}}));
+  EXPECT_TRUE(meets({{256, 257}, {512, 4}}));
+  EXPECT_TRUE(meets({{512, 4}, {256, 257}}));
+  EXPECT_TRUE(meets({{256, 64}, {256, 64}}));
+  EXPECT_TRUE(meets({{256, 4}, {512, 64}, {516, 8}}));
+  EXPECT_FALSE(meets({{256, 64}, {260, 0}}));
+  EXPECT_FALSE(meets({{256, 64}, {256, 0}, {512, 1}}));
+  EXPECT_TRUE(meets({{256, 64}, {320, 1}})) << "beside it";
+  EXPECT_TRUE(meets({{320, 1}, {256, 64}}));
+  EXPECT_TRUE(meets({{0, 260}, {510, 64}}));
+  EXPECT_FALSE(meets({{0, 256}, {256, 64}}));
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ AccessRanges::Found AccessRanges::special(SpecialRegister name) const {
 
 // An argument of the launch, or a field of one.
 AccessRanges::Found AccessRanges::loaded(const Operation& operation) const {
-  const auto found = parameter_value(operation, 0, arguments_);
+  const auto found = parameter_value(code_, operation, 0, arguments_);
   if (!found) return std::nullopt;
   return Located{found->memory, NumberRange::constant(static_cast<std::int64_t>(found->bits))};
 }

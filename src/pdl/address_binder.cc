@@ -50,7 +50,7 @@ TouchedMemory::Place piece_of(const TouchedMemory::Place& place) {
 
 // With alignments of addresses a kernel can get from a view to all views of the same 256 bytes.
 TouchedMemory::Place with_neighbours(TouchedMemory::Place place) {
-  constexpr std::uint64_t kReach = 255;
+  constexpr std::uint64_t kReach = kAllocationAlignment - 1;
   if (place.bytes == kUnknownBytes) return place;
   const std::uint64_t before = std::min(place.offset, kReach);
   place.offset -= before;
@@ -167,6 +167,8 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
   for (const Origin& origin : footprint.aligned) {
     tells_alignment_ = tells_alignment_ || !mixture(origin).pieces.empty();
   }
+  leads_beside_ =
+      tells_alignment_ && std::ranges::any_of(arguments, &GivenArgument::has_neighbours);
   for (const Origin& origin : footprint.stored) {
     const Mixture found = mixture(origin);
     const bool is_address =
@@ -215,6 +217,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
     return;
   }
   if (!found.elsewhere.empty() && !access.generic) out.unknown = UnknownAddress::kOtherSpace;
+  if (leads_beside_ && !found.pieces.empty()) out.unknown = UnknownAddress::kBeside;
   for (TouchedMemory::Place place : found.pieces) {
     if (is_one && place.bytes == kUnknownBytes) {
       place.offset = found.offset;

@@ -60,6 +60,8 @@ struct GivenArgument {
   std::vector<Number> numbers = {};  // those that are known
   std::vector<Field> maps = {};      // tensor maps of what lies there
   bool may_have_other_maps = false;  // kStruct: also maps of what is not known
+  // Another memory has bytes between the same two multiples of kAllocationAlignment as one of this.
+  bool has_neighbours = false;
 
   static GivenArgument pointer(MemoryId memory, std::uint64_t offset = 0,
                                std::uint64_t bytes = kUnknownBytes) {
@@ -125,6 +127,7 @@ class AddressBinder {
   std::pmr::vector<TouchedMemory::Place> deciding_{&scratch_};
   std::optional<UnknownAddress> decided_by_unknown_;
   bool tells_alignment_ = false;  // numbers tell the lowest bits of addresses
+  bool leads_beside_ = false;     // and so lead to memory with another number
   bool loads_decide_ = false;     // the same of what is loaded from memory
   bool loads_indexes_ = true;     // what is loaded from memory and added to an address is an index
 };

@@ -62,10 +62,14 @@ void LaunchChain::Pasts::clear() {
 
 // Whether the two certainly have no byte in common: because of the pieces of memory that they are
 // given, or of those elements of it that they touch.
-bool LaunchChain::are_apart(const BoundAccess& access, const Past& past, Evidence* evidence) {
+bool LaunchChain::are_apart(const BoundAccess& access, const Past& past, Evidence* evidence,
+                            Verdict& worst) {
   if (access.bytes != kUnknownBytes && past.bytes != kUnknownBytes) {
     const bool is_before = access.offset + access.bytes <= past.offset;
-    if (is_before || past.offset + past.bytes <= access.offset) return true;
+    if (is_before || past.offset + past.bytes <= access.offset) {
+      worst.by_places = true;
+      return true;
+    }
   }
   return evidence != nullptr && access.memory && past.is_alone &&
          evidence->never_meet(*access.group, past.position, *past.group, *access.memory);
@@ -74,8 +78,10 @@ bool LaunchChain::are_apart(const BoundAccess& access, const Past& past, Evidenc
 void LaunchChain::raise(Verdict& worst, const Verdict& found) {
   if (!found.is_worse_than(worst)) return;
   const std::optional<MemoryId> frozen = worst.frozen;
+  const bool by_places = worst.by_places || found.by_places;
   worst = found;
   worst.frozen = frozen;
+  worst.by_places = by_places;
 }
 
 Verdict LaunchChain::conflict(VerdictKind kind, Cause cause, const BoundAccess& access,
@@ -127,7 +133,7 @@ std::optional<EdgeCause> LaunchChain::doubt(const BoundAccess& access, const Pas
 void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                                   Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
-    if (are_apart(access, *past, evidence)) continue;
+    if (are_apart(access, *past, evidence, worst)) continue;
     const bool may_be_elsewhere =
         !is_one_offset(past->offset, access.offset) || access.is_one_of || past->is_one_of;
     if (const auto known = doubt(access, *past, evidence)) {
@@ -144,7 +150,7 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
       raise(worst, conflict(VerdictKind::kUnknown, cause, access, *past));
     }
   }
-  if (pasts.dropped && !are_apart(access, *pasts.dropped, evidence)) {
+  if (pasts.dropped && !are_apart(access, *pasts.dropped, evidence, worst)) {
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
   }
 }
@@ -166,6 +172,7 @@ void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Ver
     if (const Memory* named = memory(*access.memory)) {
       Verdict found;
       judge_conflicts(access, named->writes, evidence, found);
+      worst.by_places |= found.by_places;
       if (found.kind == VerdictKind::kUnsafe) raise(worst, found);
     }
     worst.frozen = access.memory;
@@ -208,7 +215,7 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Evidence* eviden
     if (access.memory && *access.memory != id) continue;
     const Pasts& writes = memories_[id].writes;
     const auto consider = [&](const Past& past) {
-      if (access.memory && are_apart(access, past, evidence)) return;
+      if (access.memory && are_apart(access, past, evidence, worst)) return;
       if (write == nullptr || past.position > write->position) write = &past;
     };
     for (const Past& past : writes.list) consider(past);
@@ -222,7 +229,7 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
   if (access.group->non_coherent) judge_non_coherent(access, evidence, worst);
   if (const Memory* named = access.memory ? memory(*access.memory) : nullptr) {
     const auto check = [&](const Past& past) {
-      if (past.earliest >= leaked_ || are_apart(access, past, evidence)) return;
+      if (past.earliest >= leaked_ || are_apart(access, past, evidence, worst)) return;
       const bool may_be_elsewhere =
           !is_one_offset(past.offset, access.offset) || access.is_one_of || past.is_one_of;
       const bool is_certain =

@@ -32,6 +32,8 @@ struct Verdict {
   std::optional<MemoryId> memory;
   std::optional<MemoryId> frozen;  // kHolds: memory whose frozen rows it reads before its wait
   UnknownAddress why = UnknownAddress::kNoOrigin;  // kUnknown…: of the access without memory
+  // Launches are given pieces of one memory that are apart: other offsets may change the verdict.
+  bool by_places = false;
 
   bool is_worse_than(const Verdict& other_verdict) const { return kind > other_verdict.kind; }
 };
@@ -109,7 +111,8 @@ class LaunchChain {
     bool is_named = false;  // in this chain
   };
 
-  static bool are_apart(const BoundAccess& access, const Past& past, Evidence* evidence);
+  static bool are_apart(const BoundAccess& access, const Past& past, Evidence* evidence,
+                        Verdict& worst);
   void judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
   void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                        Verdict& worst) const;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "pdl/parameter_value.h"
 #include "pdl/shared_place.h"
 
 namespace baton::overlap {
@@ -272,7 +273,8 @@ Value Follower::passed(const Operation& operation) const {
 Value Follower::loaded(const Operation& operation) const {
   const bool whole = operation.address.kind == ValueSource::Kind::kParam &&
                      operation.address.id < thread_.params.size() &&
-                     operation.instruction->operands[1].offset == 0;
+                     operation.instruction->operands[1].offset == 0 &&
+                     is_inside_parameter(code_, operation.address.id, 0, operation.width);
   if (!whole || !thread_.params[operation.address.id]) return field(operation);
   const std::uint64_t bits = *thread_.params[operation.address.id];
   const bool is_signed = operation.instruction->modifiers.back().starts_with('s');

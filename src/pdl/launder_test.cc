@@ -174,6 +174,30 @@ TEST(Laundering, AlignmentsLeadToNeighbours) {
             EdgeVerdict::kUnknown);
 }
 
+// Callers may give buffers of one allocation, which are close to each other.
+TEST(Laundering, AlignmentsLeadToCloseMemory) {
+  const auto verdict = [](const std::string& body, bool is_close) {
+    static const Footprint kProduces = footprint_of(
+        "griddepcontrol.wait; griddepcontrol.launch_dependents; st.global.u32 [%a], %r1;");
+    const Footprint victim =
+        footprint_of(kRegisters + body +
+                     "ld.global.u32 %r3, [%z]; griddepcontrol.wait; st.global.u32 [%c], %r3;");
+    std::vector<GivenArgument> given = {GivenArgument::pointer(kWritten),
+                                        GivenArgument::pointer(kWeight),
+                                        GivenArgument::pointer(kTable), GivenArgument::scalar(7)};
+    given[0].has_neighbours = given[1].has_neighbours = is_close;
+    const std::array<std::uint32_t, 3> block = {32, 1, 1}, grid = {1, 1, 1};
+    const VariableNumber variable = [](std::string_view, bool) { return MemoryId{10}; };
+    LaunchChain chain([](MemoryId) { return false; });
+    chain.follow(overlap::bind(kProduces, given, block, grid, variable), false);
+    return chain.judge(overlap::bind(victim, given, block, grid, variable)).kind;
+  };
+  const std::string rounds = "and.b64 %s, %b, -256; and.b64 %t, %a, 255; add.u64 %z, %s, %t;";
+  EXPECT_EQ(verdict(rounds, false), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(rounds, true), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict("mov.b64 %z, %b;", true), EdgeVerdict::kProven);
+}
+
 // Coordinates of a copy decide what it leaves in shared memory.
 TEST(Laundering, CoordinatesAreStored) {
   const Footprint found = footprint_of(

@@ -13,6 +13,10 @@
 
 namespace baton::overlap {
 
+// Allocations begin at multiples of it (CUDA C++ Programming Guide, "Device Memory Accesses"), so
+// fewer bits of an address are its alignment.
+inline constexpr std::uint64_t kAllocationAlignment = 256;
+
 // An address, or something that may hold one, that has gone into a value.
 struct AddressSource {
   enum class Kind : std::uint8_t {

@@ -8,10 +8,6 @@
 
 namespace baton::overlap {
 
-// Allocations begin at multiples of it (CUDA C++ Programming Guide, "Device Memory Accesses"), so
-// fewer bits of an address are its alignment.
-inline constexpr std::uint64_t kAllocationAlignment = 256;
-
 // Whether the bits of a constant are among those of an alignment.
 inline bool is_below_alignment(const ValueSource& source) {
   return source.kind == ValueSource::Kind::kConstant && source.bits < kAllocationAlignment;

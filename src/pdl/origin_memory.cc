@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "pdl/shared_place.h"
+
 namespace baton::overlap {
 namespace {
 
 using Space = Operation::Space;
-
-std::uint64_t param_size(const ptx::Variable& param) {
-  std::uint64_t bits = 0;
-  for (const char c : param.type) {
-    if (c >= '0' && c <= '9') bits = bits * 10 + static_cast<std::uint64_t>(c - '0');
-  }
-  std::uint64_t bytes = bits / 8;
-  for (const std::int64_t extent : param.extents) {
-    bytes *= extent > 0 ? static_cast<std::uint64_t>(extent) : 0;
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -113,7 +103,7 @@ void OriginMemory::load_param(const Operation& operation, OriginId address) {
 OriginSet OriginMemory::param_element(const Operation& operation, std::uint32_t id, std::size_t k,
                                       bool is_direct) {
   const ptx::Variable& param = code_.kernel->params[id];
-  const std::uint64_t size = param_size(param);
+  const std::uint64_t size = variable_bytes(param);
   const std::int64_t first = operation.instruction->operands[1].offset;
   const unsigned bytes = operation.width / 8;
   std::uint32_t offset = AddressSource::kAnyOffset;

@@ -1,5 +1,6 @@
 #include "pdl/parameter_value.h"
 
+#include "pdl/shared_place.h"
 #include "pdl/value.h"
 
 namespace baton::overlap {
@@ -32,7 +33,13 @@ std::optional<ParameterValue> field_at(const GivenArgument& given, std::int64_t 
 
 }  // namespace
 
-std::optional<ParameterValue> parameter_value(const Operation& operation, std::size_t element,
+bool is_inside_parameter(const Code& code, std::uint32_t param, std::int64_t byte, unsigned width) {
+  return byte >= 0 &&
+         static_cast<std::uint64_t>(byte) + width / 8 <= variable_bytes(code.kernel->params[param]);
+}
+
+std::optional<ParameterValue> parameter_value(const Code& code, const Operation& operation,
+                                              std::size_t element,
                                               std::span<const GivenArgument> arguments) {
   const bool is_parameter = operation.space == Operation::Space::kParam &&
                             operation.address.kind == ValueSource::Kind::kParam &&
@@ -42,6 +49,9 @@ std::optional<ParameterValue> parameter_value(const Operation& operation, std::s
   if (!is_parameter) return std::nullopt;
   const std::int64_t position = operation.instruction->operands[1].offset +
                                 static_cast<std::int64_t>(element * (operation.width / 8u));
+  if (!is_inside_parameter(code, operation.address.id, position, operation.width)) {
+    return std::nullopt;
+  }
   const GivenArgument& given = arguments[operation.address.id];
   switch (given.kind) {
     case GivenArgument::Kind::kMemory:

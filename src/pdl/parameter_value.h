@@ -20,8 +20,13 @@ struct ParameterValue {
 
 // Returns the value of one element that a load of parameters reads, or nothing if it is not known.
 // It is known where the load reads a whole address, or begins where a number does and does not
-// read beyond it.
-std::optional<ParameterValue> parameter_value(const Operation& operation, std::size_t element,
+// read beyond it. `code`: which has the operation.
+std::optional<ParameterValue> parameter_value(const Code& code, const Operation& operation,
+                                              std::size_t element,
                                               std::span<const GivenArgument> arguments);
+
+// Whether an element of `width` bits at that byte lies in the kernel's parameter. Behind its end is
+// the next one.
+bool is_inside_parameter(const Code& code, std::uint32_t param, std::int64_t byte, unsigned width);
 
 }  // namespace baton::overlap

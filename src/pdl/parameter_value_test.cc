@@ -29,14 +29,17 @@ std::vector<GivenArgument> given() {
           GivenArgument::scalar(0x123456789),
           GivenArgument::scalar(std::nullopt),
           GivenArgument::pointer(kY, 12),
-          GivenArgument::tensor_map(kX)};
+          GivenArgument::tensor_map(kX),
+          GivenArgument::scalar(5),
+          GivenArgument::scalar(6)};
 }
 
 Footprint footprint(const std::string& body) {
   const auto module = ptx::ParsedModule::parse(
       ".version 8.7\n.target sm_90a\n.address_size 64\n"
       ".visible .entry k(.param .align 8 .b8 s[32], .param .u64 a, .param .u64 b, .param .u64 c,\n"
-      ".param .align 64 .b8 t[128]) {\n.reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n" +
+      ".param .align 64 .b8 t[128], .param .u32 n, .param .u32 m) {\n.reg .pred %p<3>; .reg .b32 "
+      "%r<9>; .reg .b64 %d<9>;\n" +
           body + "ret;\n}\n",
       "k.ptx");
   return read_footprint(module, *module->function("k"), {});
@@ -45,7 +48,7 @@ Footprint footprint(const std::string& body) {
 // "1+64": an address; "5": a number; "unknown": of the element of the first load.
 std::string value(const std::string& load, std::size_t element = 0) {
   const Footprint found = footprint(load + "\n");
-  const auto known = parameter_value(found.code->operations[0], element, given());
+  const auto known = parameter_value(*found.code, found.code->operations[0], element, given());
   if (!known) return "unknown";
   if (!known->memory) return std::to_string(static_cast<std::int64_t>(known->bits));
   return fmt::format("{}+{}", *known->memory, known->bits);
@@ -60,6 +63,17 @@ TEST(ParameterValue, OfWholeParameters) {
   EXPECT_EQ(value("ld.param.u32 %r1, [c];"), "unknown") << "half of an address";
   EXPECT_EQ(value("ld.param.u64 %d1, [t];"), "unknown");
   EXPECT_EQ(value("ld.global.u64 %d1, [a];"), "unknown");
+}
+
+// What lies behind a parameter is the next one.
+TEST(ParameterValue, EndsWithTheParameter) {
+  EXPECT_EQ(value("ld.param.u32 %r1, [n];"), "5");
+  EXPECT_EQ(value("ld.param.u16 %r1, [n];"), "5");
+  EXPECT_EQ(value("ld.param.u64 %d1, [n];"), "unknown");
+  EXPECT_EQ(value("ld.param.v2.u32 {%r1, %r2}, [n];", 0), "5");
+  EXPECT_EQ(value("ld.param.v2.u32 {%r1, %r2}, [n];", 1), "unknown");
+  EXPECT_EQ(value("ld.param.u32 %r1, [n-4];"), "unknown");
+  EXPECT_EQ(value("ld.param.u64 %d1, [s+28];"), "unknown");
 }
 
 TEST(ParameterValue, OfFields) {

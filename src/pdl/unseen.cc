@@ -59,6 +59,8 @@ std::string_view describe(UnknownAddress why) {
       return "its address does not come from a parameter";
     case UnknownAddress::kNoBuffer:
       return "its address does not come from a buffer";
+    case UnknownAddress::kBeside:
+      return "numbers tell the alignment of an address, and two buffers share 256 bytes";
   }
   return "";
 }

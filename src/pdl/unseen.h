@@ -40,6 +40,7 @@ enum class UnknownAddress : std::uint8_t {
   kStruct,       // it is in a struct that is passed by value
   kNoParameter,  // it does not come from a parameter that the launch has
   kNoBuffer,     // it comes from a parameter that is given no buffer
+  kBeside,       // numbers tell its alignment, and other memory shares that with it
 };
 
 // "a recursive call is at k.ptx:14"

@@ -106,6 +106,18 @@ TEST_F(Certain, AConversionMayCutAnAddress) {
   }
 }
 
+// What a load reads behind a number is the next parameter, or anything.
+TEST_F(Certain, ANumberEndsWithItsParameter) {
+  const auto skips_if = [&](const std::string& load, const std::string& equal) {
+    return judge(std::string(kElement) + load + equal +
+                     " @%p1 bra DONE; ld.global.u32 %r3, [%e];\nDONE:\n" + kWait,
+                 5);
+  };
+  follow(kProduces);
+  EXPECT_EQ(skips_if("ld.param.u32 %r4, [p3];", "setp.eq.u32 %p1, %r4, 5;"), EdgeCause::kHolds);
+  EXPECT_NE(skips_if("ld.param.u64 %d1, [p3];", "setp.eq.u64 %p1, %d1, 5;"), EdgeCause::kHolds);
+}
+
 TEST_F(Certain, EvenAndOddElementsDoNotMeet) {
   const std::string twice =
       "shl.b32 %r3, %r1, 1; mul.wide.u32 %d1, %r3, 4; add.s64 %d1, %a, %d1;\n";

@@ -11,6 +11,7 @@
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "edges/judgement.h"
 #include "play/note_steps.h"
 #include "play/run_watch.h"
 #include "play/sender.h"
@@ -72,7 +73,7 @@ play::Lanes make_lanes(const Device& device, const bind::Tape& tape,
 }
 
 bool meets(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
-  return a.bytes != 0 && b_bytes != 0 && a.address() < b + b_bytes && b < a.address() + a.bytes;
+  return edges::may_lead_to(a.address(), a.bytes, b, b_bytes);
 }
 
 }  // namespace
@@ -364,7 +365,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
                 "executes them again",
                 definition.name);
   }
-  // Verdicts depend on which memory of the caller overlaps.
+  // Verdicts depend on which memory of the caller overlaps, or is close.
   bool stays = now.given && tape_->can_move(static_cast<std::uint32_t>(index));
   for (std::size_t i = 0; stays && i < buffers().size(); ++i) {
     if (i == index) continue;

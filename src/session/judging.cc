@@ -127,7 +127,7 @@ KeptJudgement LoadedProgramState::basis(const bind::Plan& planned,
 const edges::Judgement* LoadedProgramState::known(const bind::Plan& planned,
                                                   const std::vector<std::int64_t>& symbols,
                                                   const bind::BufferTable& buffers) const {
-  if (known_.kept.empty() || edges::given_memory_overlaps(buffers)) return nullptr;
+  if (known_.kept.empty() || edges::given_memory_meets(buffers)) return nullptr;
   const KeptJudgement wanted = basis(planned, symbols);
   for (const KeptJudgement& kept : known_.kept) {
     if (kept.key != wanted.key || !kept.judgement.is_sound(planned.launches)) continue;

@@ -56,3 +56,24 @@ __device__ void wait_by_data(float* y, const float* x) {
   y[i] = x[i];
 }
 EARLY_OR_LATE(waits_in_all_warps, waits_in_one_and_a_half_warps, wait_by_data)
+
+// Updates of one place, with scopes that have no thread of another grid.
+KERNEL counts_for_block(float* y) { atomicAdd_block(y, 1.0f); }
+KERNEL counts_for_cluster(float* y) {
+  asm volatile("red.relaxed.cluster.global.add.f32 [%0], 0f3F800000;" ::"l"(y) : "memory");
+}
+KERNEL counts_for_block_first(float* y) {
+  atomicAdd_block(y, 1.0f);
+  WAIT;
+}
+KERNEL counts_for_block_behind_wait(float* y) {
+  WAIT;
+  atomicAdd_block(y, 1.0f);
+}
+KERNEL looks_for_block_first(float* y, const float* x) {
+  INDEX;
+  unsigned v;
+  asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(v) : "l"(x) : "memory");
+  WAIT;
+  y[i] = static_cast<float>(v);
+}

@@ -226,6 +226,26 @@ std::vector<Program> chain_programs() {
     b.launch("produce", b.y, b.x);
     b.early("count_up", b.y);
   });
+  add("counts_beside_counts_for_block", {"unordered_grids"}, [](B& b) {
+    b.launch("count_up", b.y);
+    b.launch_on(b.other, {}, "counts_for_block", b.y);
+  });
+  add("counts_for_block_beside_counts", {"unordered_grids"}, [](B& b) {
+    b.launch("counts_for_block", b.y);
+    b.launch_on(b.other, {}, "count_up", b.y);
+  });
+  add("counts_beside_counts_for_cluster", {"unordered_grids"}, [](B& b) {
+    b.launch("count_up", b.y);
+    b.launch_on(b.other, {}, "counts_for_cluster", b.y);
+  });
+  add("early_updates_for_block", {"write_before_wait"}, [](B& b) {
+    b.launch("count_up", b.y);
+    b.early("counts_for_block_first", b.y);
+  });
+  add("early_look_for_block", {"read_before_wait"}, [](B& b) {
+    b.launch("count_up", b.y);
+    b.early("looks_for_block_first", b.z, b.y);
+  });
   add("fourth_behind_two_that_do_not_wait", {"transitive_wait"}, [](B& b) {
     b.launch("produce", b.y, b.x);
     b.early("waits_if", 1);
@@ -264,6 +284,14 @@ std::vector<Program> right_chain_programs() {
   add("early_updates_of_counters", [](B& b) {
     b.launch("count_up", b.y);
     b.early("updates_first", b.y, b.w);
+  });
+  add("counts_beside_counts", [](B& b) {
+    b.launch("count_up", b.y);
+    b.launch_on(b.other, {}, "count_up", b.y);
+  });
+  add("updates_for_block_behind_wait", [](B& b) {
+    b.launch("count_up", b.y);
+    b.early("counts_for_block_behind_wait", b.y);
   });
   add("third_overwrites_behind_its_wait", [](B& b) {
     b.launch("produce", b.y, b.x);

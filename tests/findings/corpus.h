@@ -114,6 +114,7 @@ std::vector<Program> memory_programs();   // where an access goes
 std::vector<Program> fault_programs();    // what ends a grid: a program for each kind, or more
 std::vector<Program> grid_programs();     // global memory inside one grid
 std::vector<Program> copy_programs();     // copies, discards, waits and roles inside one grid
+std::vector<Program> lane_programs();     // lanes of one warp, and what does not order them
 std::vector<Program> pattern_programs();  // patterns of real kernels, in blocks and in grids
 std::vector<Program> chain_programs();    // several grids, streams and the host
 std::vector<Program> map_programs();      // tensor maps in global memory
@@ -121,6 +122,7 @@ std::vector<Program> peer_programs();     // of two devices
 std::vector<Program> right_programs();
 std::vector<Program> right_grid_programs();
 std::vector<Program> right_copy_programs();
+std::vector<Program> right_lane_programs();
 std::vector<Program> right_pattern_programs();
 std::vector<Program> right_chain_programs();
 std::vector<Program> right_map_programs();

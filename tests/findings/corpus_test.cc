@@ -243,6 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Memory, Corpus, testing::ValuesIn(memory_programs()), n
 INSTANTIATE_TEST_SUITE_P(Fault, Corpus, testing::ValuesIn(fault_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Grid, Corpus, testing::ValuesIn(grid_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Copy, Corpus, testing::ValuesIn(copy_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Lane, Corpus, testing::ValuesIn(lane_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Pattern, Corpus, testing::ValuesIn(pattern_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Chain, Corpus, testing::ValuesIn(chain_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Map, Corpus, testing::ValuesIn(map_programs()), name_of);
@@ -251,6 +252,7 @@ INSTANTIATE_TEST_SUITE_P(RightPeer, Corpus, testing::ValuesIn(right_peer_program
 INSTANTIATE_TEST_SUITE_P(Right, Corpus, testing::ValuesIn(right_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightGrid, Corpus, testing::ValuesIn(right_grid_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightCopy, Corpus, testing::ValuesIn(right_copy_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(RightLane, Corpus, testing::ValuesIn(right_lane_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(RightPattern, Corpus, testing::ValuesIn(right_pattern_programs()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(RightChain, Corpus, testing::ValuesIn(right_chain_programs()), name_of);
@@ -287,7 +289,8 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   std::map<std::string, int, std::less<>> counts;
   for (const auto& programs :
        {order_programs(), block_programs(), memory_programs(), fault_programs(), grid_programs(),
-        copy_programs(), pattern_programs(), chain_programs(), map_programs(), peer_programs()}) {
+        copy_programs(), lane_programs(), pattern_programs(), chain_programs(), map_programs(),
+        peer_programs()}) {
     for (const Program& program : programs) {
       for (const std::string& kind : program.found) ++counts[kind];
     }
@@ -304,9 +307,9 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   }
   EXPECT_TRUE(counts.empty()) << counts.begin()->first << " is not in driver/findings.inc";
   const std::size_t right = right_programs().size() + right_grid_programs().size() +
-                            right_copy_programs().size() + right_pattern_programs().size() +
-                            right_chain_programs().size() + right_map_programs().size() +
-                            right_peer_programs().size();
+                            right_copy_programs().size() + right_lane_programs().size() +
+                            right_pattern_programs().size() + right_chain_programs().size() +
+                            right_map_programs().size() + right_peer_programs().size();
   EXPECT_GE(right, 40u);
   rows += fmt::format("| none | | correct programs | {} |\n", right);
   EXPECT_NE(page("findings.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),

@@ -1482,6 +1482,7 @@ KERNEL reduces_by_live_map(const __grid_constant__ Map first, const __grid_const
 #include "async_kernels.cuh"
 #include "flag_kernels.cuh"
 #include "grid_flag_kernels.cuh"
+#include "lane_kernels.cuh"
 #include "pattern_kernels.cuh"
 #include "peer_kernels.cuh"
 #include "stage_pattern_kernels.cuh"

@@ -13,6 +13,7 @@ namespace baton::sim {
 ClusterClock SharedWatch::known_to_grid(const Exec* x, const Who& who) {
   const Knowledge& knowledge = known_to(who);
   Times own = knowledge.over;
+  merge(own, waited_[who.warp]);
   raise(own, party_of(x, who), index_[who.warp]);
   ClusterClock known = knowledge.others;
   const std::uint64_t clusters = x->grid->total_clusters;

@@ -59,10 +59,11 @@ const std::vector<ApartLanes>& GridRaces::Run::apart() const {
 bool GridRaces::warp_comes_after(const Run& run, const GridToucher& other, std::uint32_t segment) {
   const Knowledge& knowledge = run.knowledge;
   if (other.cluster() == run.me.cluster()) {
-    if (other.warp() == run.warp && (!run.has_apart || segment == run.me.segment())) return true;
     // Copies that one party asks for, one after the other, are taken for ordered.
-    const bool is_copy = other.warp() == run.me.warp() && other.warp() != run.warp;
-    return is_copy || at(knowledge.over, other.warp()) > segment;
+    const bool is_copy = run.me.warp() != run.warp;
+    const bool is_same_party = other.warp() == run.me.warp();
+    if (is_same_party && (is_copy || !run.has_apart || segment == run.me.segment())) return true;
+    return at(knowledge.over, other.warp()) > segment || at(run.waited, other.warp()) > segment;
   }
   const Times* over = knowledge.others.over.of(other.cluster());
   return over != nullptr && at(*over, other.warp()) > segment;
@@ -153,7 +154,8 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
                 lane,
                 warp,
                 !reads_only(access.touch),
-                watch.has_apart(warp)};
+                access.copy != nullptr || watch.has_apart(warp) || watch.has_parts(warp),
+                watch.waited_by(warp)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
     GridCell& cell = cells_.sector(start);

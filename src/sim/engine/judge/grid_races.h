@@ -70,8 +70,9 @@ class GridRaces {
     int lane = 0;
     std::uint32_t warp = 0;  // that executes it
     bool writes = false;
-    // Whether lanes of the warp are ordered apart from the rest of it.
+    // Whether some lanes of the warp may not come after others.
     bool has_apart = false;
+    const Times& waited;  // copies that its lanes waited for
 
     const std::vector<ApartLanes>& apart() const;
   };

@@ -44,10 +44,11 @@ GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint
       shadow_(static_cast<Shadow*>(region.shadow)),
       bytes_(bytes),
       touch_(touch),
-      strong_(strong),
+      // A narrower scope has no thread of another grid.
+      strong_(strong && has_device(scope)),
       scope_(scope),
       own_(x->grid->launch.number & Toucher::kNumbers),
-      mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong, false)
+      mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong_, false)
                 .bits()) {}
 
 Toucher GlobalWatch::mine_of(int lane) const {

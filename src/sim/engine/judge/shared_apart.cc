@@ -1,4 +1,7 @@
-// Lanes of a warp that are ordered with others apart from the rest of it: one lane that polls a
+// Lanes of a warp that did not meet at its barrier. What each of them did comes before what it does
+// next, and not before what the others do.
+//
+// Some may be ordered with other warps apart from the rest of their warp: one lane that polls a
 // flag, waits at an mbarrier or releases one. What they are told is theirs until the lanes of the
 // warp meet at a barrier, and what they tell is what they did, and what the warp did before its
 // lanes met the last time (PTX ISA 9.0, 8.9 "Causality order").
@@ -99,6 +102,7 @@ void SharedWatch::raise_own(Times& times, const Who& who) const {
 // Adds to the object what the lanes did, and what they know.
 void SharedWatch::tell_apart(const Exec* x, Knowledge& object, const Who& who) {
   merge(object, known_to(who));
+  merge(object.over, waited_[who.warp]);
   raise(object.over, party_of(x, who), index_[who.warp]);
   raise(object.over, who.warp, 1);  // that it has begun
 }
@@ -116,8 +120,16 @@ std::unique_ptr<std::vector<ApartClock>> SharedWatch::apart_clocks(std::uint32_t
   return clocks;
 }
 
+// Each lane of the warp knows the copies that any of them waited for.
+void SharedWatch::share_waited(std::uint32_t warp) {
+  if (waited_[warp].empty()) return;
+  merge(clocks_[warp].over, waited_[warp]);
+  waited_[warp].clear();
+}
+
 // The lanes of the warp met: each knows what any of them knows.
 void SharedWatch::meet(std::uint32_t warp) {
+  share_waited(warp);
   for (const ApartLanes& some : apart_[warp]) {
     merge(clocks_[warp], some.knows);
     merge(fences_[warp], some.fences);
@@ -145,7 +157,7 @@ void SharedWatch::share(Exec* x, const Who& who) {
 void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
   const std::uint32_t warp = warp_of(x);
   const bool is_whole = (x->warp->live & ~lanes) == 0;
-  if (x->grid->races != nullptr || has_apart(warp)) {
+  if (x->grid->races != nullptr || has_apart(warp) || has_parts(warp)) {
     const Who who{warp, lanes, is_whole};
     if (!is_whole) {
       share(x, who);
@@ -180,7 +192,7 @@ void SharedWatch::exchange(Exec* x, std::uint32_t lanes) {
 
 // What some lanes of each running warp know to be over, told by some lanes of its own. One lane
 // that does all of the work of its warp must not keep everybody's segments until the others wake
-// up.
+// up, nor must lanes that never meet.
 void SharedWatch::over_for_some(Times& over, Times& fenced) const {
   over.assign(parties_, UINT32_MAX);
   fenced.assign(parties_, UINT32_MAX);
@@ -188,6 +200,7 @@ void SharedWatch::over_for_some(Times& over, Times& fenced) const {
     if (!is_live(warp)) continue;
     Clock known = clocks_[warp];
     for (const ApartLanes& some : apart_[warp]) merge(known, some.knows);
+    merge(known.over, waited_[warp]);
     for (Times* times : {&known.over, &known.fenced}) lane_parties_.raise_warps(*times);
     for (std::uint32_t p = 0; p < parties_; ++p) {
       if (p != warp) over[p] = std::min(over[p], at(known.over, p));
@@ -251,7 +264,7 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   const auto lanes_of = [&](const Segment& segment, std::size_t index) {
     const Access& access = segment.touched->log[index];
     const std::uint32_t lanes = lanes_at(access, at, 1u << shift_);
-    return segment.party < watch_.all_ ? lanes : 1u << access.first_lane;
+    return lanes != 0 ? lanes : 1u << access.first_lane;
   };
   const std::uint32_t my_lanes = lanes_of(one, mine);
   const std::uint32_t their_lanes = lanes_of(other, theirs);
@@ -259,15 +272,24 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   const bool is_made = is_initialization(other.touched->log[theirs].insn) &&
                        sim::at(one.start.made, other.party) > other.index;
   if (sim::at(one.start.over, other.party) <= other.index && !is_made) {
-    const bool is_one_warp = one.party == other.party && one.party < watch_.all_;
+    // A copy comes after what its lane did, and a lane that waited after its own copies.
+    const bool is_waited = one.warp == other.warp && sim::at(one.waited, other.party) > other.index;
+    const bool is_one_warp = is_waited || (one.warp == other.warp && other.party < watch_.all_);
     const Footprint& touched = *other.touched;
+    const Access& access = touched.log[theirs];
     bool is_told = false;
     for (std::uint32_t left = my_lanes; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       std::uint32_t before = watch_.lanes_before(one, lane, other);
       is_told = is_told || before != 0;
-      if (before != 0 && (reads_only(touched.log[theirs].touch) || !touched.is_whole)) continue;
-      if (is_one_warp) before |= 1u << lane;
+      if (before != 0 && (reads_only(access.touch) || !touched.is_whole)) continue;
+      if (is_one_warp) {
+        // Barriers may be missing in a log that is not whole.
+        if (!touched.is_whole) continue;
+        before |= 1u << lane;
+        // Who wrote the one value, too, comes after a write of it.
+        if (access.one_value && (their_lanes >> lane & 1) != 0) before |= their_lanes;
+      }
       for (std::uint32_t rest = their_lanes & ~before; rest != 0; rest &= rest - 1) {
         const int their_lane = std::countr_zero(rest);
         const std::uint32_t behind =

@@ -30,8 +30,8 @@ const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std
   const std::uint32_t warp = executing.warp;
   Memory& memory = memories_[x->block->rank];
   Copies& copies = copies_of(all, warp, lanes);
-  // The copy comes after all that the lanes did so far. Nothing orders it before their next
-  // accesses.
+  // The copy of each lane comes after all that the lane did so far. Nothing orders it before the
+  // next accesses.
   if (memory.open_[warp].touched_ != nullptr) close(x, executing);
   for (const Access& access : accesses) {
     if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
@@ -46,7 +46,8 @@ const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std
   if (copies.open == nullptr) {
     copies.open = memory.take();
     copies.start = known_to(executing);
-    raise(copies.start.over, party_of(x, executing), index_[warp]);
+    merge(copies.start.over, waited_[warp]);
+    if (!executing.is_whole) raise(copies.start.over, party_of(x, executing), index_[warp]);
   }
   for (const Access& access : accesses) memory.touch(*copies.open, access);
   return copies;
@@ -80,7 +81,9 @@ void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
       if (copies.groups.size() <= left) return;
       over = copies.groups[copies.groups.size() - 1 - left];
     }
-    raise(knowledge_of(executing).over, copies.party, over);
+    const bool is_each_for_itself = &all == &copies_ && executing.is_whole;
+    raise(is_each_for_itself ? waited_[executing.warp] : knowledge_of(executing).over, copies.party,
+          over);
   });
 }
 
@@ -181,7 +184,10 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   std::shared_ptr<Footprint> touched = memory.take();
   memory.touch(*touched, access);
   Clock start = known_to(executing);
-  raise(start.over, party_of(x, executing), index_[executing.warp]);
+  merge(start.over, waited_[executing.warp]);
+  if (!executing.is_whole) {
+    raise(start.over, party_of(x, executing), index_[executing.warp]);
+  }
   const bool needs_fence =
       is_of_async_proxy && (reads_only(access.touch) || settings_.keeps_to_model);
   memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),

@@ -64,6 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
         "ld.shared.u32 %r5, [%r3]; bar.warp.sync -1; st.shared.u32 [%r2], %r1;",
         "st.shared.u32 [%r4], 7; ld.shared.u32 %r5, [%r4];",  // each wrote the one value
         "st.shared.u32 [%r4], %r1;",                          // one instruction: one of them wins
+        "st.shared.u32 [%r2], %r1; fence.acq_rel.cta; ld.shared.u32 %r5, [%r2];",
+        "st.shared.u32 [%r4], 7; fence.acq_rel.cta; ld.shared.u32 %r5, [%r4];",
+        "st.shared.u32 [%r2], %r1; fence.acq_rel.cta; bar.warp.sync -1; ld.shared.u32 %r5, [%r3];",
+        "st.shared.u32 [%r2], %r1; bar.warp.sync -1; fence.acq_rel.cta; ld.shared.u32 %r5, [%r3];",
+        "st.shared.u32 [%r2], %r1; fence.acq_rel.cta; bar.sync 0; ld.shared.u32 %r5, [%r3];",
         "st.volatile.shared.u32 [%r2], %r1; ld.volatile.shared.u32 %r5, [%r3];",
         "atom.shared.add.u32 %r5, [%r4], 1; atom.shared.add.u32 %r5, [%r4], 1;",
         "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4]; ld.shared.u32 %r5, [%r4];"));
@@ -82,7 +87,13 @@ INSTANTIATE_TEST_SUITE_P(
         "@%p3 st.shared.u8 [%r4+67], 7; ld.shared.u32 %r5, [%r4+64];",
         "@%p3 st.shared.u32 [%r4+76], 7; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4+64];",
         "@%p3 st.shared.u32 [%r4+64], 7; @%p5 atom.shared.add.u32 %r5, [%r4+64], 1;",
-        "bar.warp.sync -1; st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r3];"));
+        "bar.warp.sync -1; st.shared.u32 [%r2], %r1; ld.shared.u32 %r5, [%r3];",
+        // Fences of all lanes order each lane alone.
+        "st.shared.u32 [%r2], %r1; fence.acq_rel.cta; ld.shared.u32 %r5, [%r3];",
+        "ld.shared.u32 %r5, [%r3]; fence.acq_rel.cta; st.shared.u32 [%r2], %r1;",
+        "st.shared.u32 [%r2], %r1; fence.acq_rel.cta; fence.acq_rel.cta; ld.shared.u32 %r5, [%r3];",
+        "bar.warp.sync -1; st.shared.u32 [%r2], %r1; fence.acq_rel.cta; ld.shared.u32 %r5, "
+        "[%r3];"));
 
 }  // namespace
 }  // namespace baton::sim

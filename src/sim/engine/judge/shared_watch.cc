@@ -33,6 +33,8 @@ void SharedWatch::begin() {
   Knowledge nothing;
   nothing.over.resize(all_);
   clocks_.assign(all_, nothing);
+  for (std::uint32_t warp = 0; warp < all_; ++warp) clocks_[warp].over[warp] = 1;
+  waited_.assign(all_, Times());
   // Most are empty, and clearing all of them takes longer than a small block runs.
   const auto reset = [](Knowledge& knowledge) {
     if (!knowledge.empty()) knowledge.clear();
@@ -73,9 +75,8 @@ void SharedWatch::close(Exec* x, const Who& who) {
     Memory::Ended ended = memory.end(memory.open_[warp]);
     if (ended.touched == nullptr) continue;
     memory.close(x, {warp, warp, index, clocks_[warp], std::move(ended.touched), false, ended.blind,
-                     has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr});
+                     has_apart_[warp] != 0 ? apart_clocks(warp) : nullptr, waited_[warp]});
   }
-  if (who.is_whole) clocks_[warp].over[warp] = index_[warp];
   if (!who.is_whole || has_apart_[warp] != 0) note_apart(who);
   for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
@@ -115,6 +116,7 @@ void SharedWatch::release(Exec* x, std::uint32_t barrier, std::uint32_t warps, s
   // What lanes did that came one after the other is what their warp did.
   for (std::uint32_t left = whole; left != 0; left &= left - 1) {
     const std::uint32_t warp = first + static_cast<std::uint32_t>(std::countr_zero(left));
+    share_waited(warp);
     if (!has_apart(warp)) continue;
     meet(warp);
     raise(object.over, warp, index_[warp]);
@@ -159,7 +161,11 @@ void SharedWatch::forget_ordered() {
     }
   };
   forget();
-  if (kept > kManyClosed && std::ranges::any_of(has_apart_, [](auto has) { return has != 0; })) {
+  bool is_parted = false;
+  for (std::uint32_t warp = 0; warp < all_; ++warp) {
+    is_parted = is_parted || has_apart(warp) || has_parts(warp);
+  }
+  if (kept > kManyClosed && is_parted) {
     over_for_some(over, fenced);
     forget();
   }
@@ -199,6 +205,7 @@ bool SharedWatch::knows_phases(const Exec* x, std::uint32_t offset, bool is_rela
   // It may have done itself what is told, or have heard of it without an acquire.
   Knowledge known = known_to_each(executing);
   raise_own(known.over, executing);
+  merge(known.over, waited_[executing.warp]);
   if (is_relaxed) {
     each_fences(executing, [&](const Fences& fences) { merge(known, fences.seen_in_block); });
   }

@@ -30,8 +30,7 @@ namespace baton::sim {
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
 // that nothing orders are held against each other when the later of them ends; what is ordered
 // before all warps that still run is forgotten. Lanes of one warp are held against each other
-// within a segment (shared_lanes.cc), and beyond it once some of them were ordered apart from the
-// rest (shared_apart.cc).
+// within a segment (shared_lanes.cc), and beyond it as long as they did not meet (shared_apart.cc).
 // Loops touch the same places turn by turn, so an access is first held against the one that came at
 // this point of a segment before: where a segment does what one before it did, it takes over that
 // one's footprint.
@@ -199,6 +198,7 @@ class SharedWatch {
       std::size_t blind = 0;     // its first accesses, whose values nobody looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
+      Times waited = {};  // copies that each of its lanes knows as far as it asked for them
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
@@ -273,7 +273,7 @@ class SharedWatch {
   // The number in its cluster of the executing warp.
   std::uint32_t warp_of(const Exec* x) const { return x->block->rank * warps_ + x->warp->index; }
 
-  // --- Asynchronous copies. What the executing warp did before comes before them ---
+  // --- Asynchronous copies. What the executing lanes did before comes before them ---
   // cp.async of the warp's lanes, in one instruction, writes there. It is over once the warp waited
   // for its group. What it reads of global memory (grid_races.h) is over then, too.
   CopyParty note_copies(Exec* x, std::span<const Access> accesses);
@@ -339,9 +339,12 @@ class SharedWatch {
   // The present segment of a warp of the cluster, and what the warp knows.
   std::uint32_t segment_of(std::uint32_t warp) const { return index_[warp]; }
   const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
+  const Times& waited_by(std::uint32_t warp) const { return waited_[warp]; }
   // What some lanes of it know besides, and whether the lanes are ordered in other ways, too.
   const std::vector<ApartLanes>& apart_of(std::uint32_t warp) const { return apart_[warp]; }
   bool has_apart(std::uint32_t warp) const { return has_apart_[warp] != 0; }
+  // Whether the warp went through segments since its lanes met.
+  bool has_parts(std::uint32_t warp) const { return clocks_[warp].over[warp] != index_[warp]; }
   // The same of the executing warp, wherever it goes on.
   const std::uint8_t* apart_flag(const Exec* x) const { return &has_apart_[warp_of(x)]; }
   std::uint32_t warps_of_block() const { return warps_; }
@@ -430,13 +433,16 @@ class SharedWatch {
   std::uint32_t party_of(const Exec* x, const Who& who);
   void tell(const Exec* x, Knowledge& object, const Who& who) {
     // Its clock says what it did.
-    if (has_apart_[who.warp] == 0) return merge(object, clocks_[who.warp]);
-    tell_apart(x, object, who);
+    if (has_apart_[who.warp] != 0) return tell_apart(x, object, who);
+    merge(object, clocks_[who.warp]);
+    merge(object.over, waited_[who.warp]);
+    raise(object.over, who.warp, index_[who.warp]);
   }
   void tell_apart(const Exec* x, Knowledge& object, const Who& who);
   std::unique_ptr<std::vector<ApartClock>> apart_clocks(std::uint32_t warp) const;
   void note_apart(const Who& who);
   void meet(std::uint32_t warp);
+  void share_waited(std::uint32_t warp);
   void share(Exec* x, const Who& who);
   static std::span<const ApartClock> apart_of(const Memory::Segment& segment);
   std::uint32_t lanes_before(const Memory::Segment& one, int lane,
@@ -475,7 +481,10 @@ class SharedWatch {
   std::deque<Memory> memories_;       // by rank
   std::vector<std::uint32_t> live_;   // warps of each block
   std::vector<std::uint32_t> index_;  // of each warp's segment
-  std::vector<Knowledge> clocks_;     // of each warp
+  // Of each warp. Its own entry is the segment in which its lanes met the last time.
+  std::vector<Knowledge> clocks_;
+  // Of each warp, cp.async that all of its lanes waited for since they met: each for its own.
+  std::vector<Times> waited_;
   std::vector<std::array<Knowledge, 16>> barriers_;
   std::vector<Knowledge> exited_;  // what each block's warps that exited did
   std::vector<Fences> fences_;     // of each warp
