@@ -239,6 +239,9 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
             fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type) +
                                  ", its fields: { struct = [...] }");
+        if (param.kind == ParamKind::kBytes) {
+          kernel.structs.push_back(guessed(names.param(facts, i), i, param.type));
+        }
         break;
     }
   }

@@ -38,6 +38,7 @@ struct DraftKernel {
   std::string size;                            // the symbol of the size along one axis
   std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;            // about arguments
+  std::vector<std::string> structs;            // those of `arguments` that are zeros
   std::vector<LaunchGuess> launches;           // the likeliest first
   LaunchGuess launch;                          // the chosen one
   std::int64_t elements = 0;                   // the size with which it was tried; 0: any

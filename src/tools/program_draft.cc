@@ -1,6 +1,7 @@
 #include "tools/program_draft.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -62,6 +63,12 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
       kernel.launch = kernel.launches.front();
     } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
+    }
+    if (!kernel.structs.empty()) {
+      draft.remarks.push_back(fmt::format(
+          "kernel {} gets zeros for {}, so it may do nothing; write the fields in its step: "
+          "{{ struct = [...] }}",
+          kernel.name, fmt::join(kernel.structs, ", ")));
     }
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
