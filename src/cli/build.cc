@@ -17,7 +17,7 @@ void build(const BuildCommand& command, Output& output) {
     throw error(ErrorCode::kInvalidInput, "{} is a bundle already; build one from the program file",
                 command.program.string());
   }
-  tools::require_no_folder(command.program);
+  tools::require_program(command.program);
   const Program program = Program::from_file(command.program);
   output.files().reads(program);
   for (const std::string& warning : program.warnings()) output.warning(warning);

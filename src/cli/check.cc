@@ -129,6 +129,7 @@ std::string check_file(const CheckCommand& command, const tools::CheckTarget& ta
                        std::optional<Device>& device, Output& output) {
   const std::filesystem::path& file = target.file;
   output.result()["file"] = file.string();
+  tools::require_no_source(file);
   if (tools::is_record(file)) {
     check_record(command, file, output);
     return {};

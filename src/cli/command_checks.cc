@@ -284,6 +284,7 @@ Command checked_compile(const RawOptions& raw) {
   if (!raw.output.empty()) command.output = raw.output;
   command.rewrite = parse_rewrite_alone(raw.rewrite);
   if (command.rewrite == RewriteMode::kOff) command.rewrite.reset();
+  command.quiet = raw.quiet;
   if (!raw.depfile.empty()) command.depfile = raw.depfile;
   if (command.depfile && raw.output.empty()) {
     throw Error(ErrorCode::kInvalidInput,

@@ -68,7 +68,7 @@ class CommandLineParser {
     if (raw_.json && !command->instead_of_json.empty()) {
       refuse_option(command, std::string(kJsonOption));
     }
-    refuse_empty_values(*command, *chosen.front());
+    check_values(*command, *chosen.front());
     for (const ArgumentRow& argument : command->arguments) {
       const bool is_given =
           std::visit([&](auto target) { return !(raw_.*target).empty(); }, argument.target);
@@ -136,15 +136,28 @@ class CommandLineParser {
   }
 
   // Below this line an empty text is an option that was left out.
-  static void refuse_empty_values(const CommandRow& command, const CLI::App& parsed) {
+  static void check_values(const CommandRow& command, const CLI::App& parsed) {
     for (const OptionRow& row : all_options(command)) {
       const std::string name(option_names(row).front());
       for (const std::string& value : parsed.get_option(name)->results()) {
-        if (!value.empty()) continue;
-        throw error(ErrorCode::kInvalidInput, "{0} lacks its value: {0} {1}; {2} lists the options",
-                    name, row.value, help_call(&command));
+        if (value.empty()) {
+          throw error(ErrorCode::kInvalidInput,
+                      "{0} lacks its value: {0} {1}; {2} lists the options", name, row.value,
+                      help_call(&command));
+        }
+        refuse_dash(row, name, value);
       }
     }
+  }
+
+  // Elsewhere "-" stands for standard input or output. Here these have the report, and no files.
+  static void refuse_dash(const OptionRow& row, const std::string& name, const std::string& value) {
+    const bool is_path = row.completion.kind == Completion::Kind::kFile ||
+                         row.completion.kind == Completion::Kind::kFolder;
+    if (!is_path || (value != "-" && !value.ends_with("=-"))) return;
+    throw error(ErrorCode::kInvalidInput,
+                "{} {}: \"-\" does not stand for standard input or output; name a file", name,
+                printable(value));
   }
 
   CLI::App app_;

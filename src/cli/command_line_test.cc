@@ -77,6 +77,18 @@ TEST(CommandLine, StrictIsAskedFor) {
   EXPECT_TRUE(parsed<CheckCommand>({"check", "p.toml", "--strict"}).strict);
 }
 
+TEST(CommandLine, ADashIsNoFile) {
+  const std::vector<std::string> calls[] = {
+      {"init", "k.cu", "-o", "-"},          {"compile", "k.cu", "--output=-"},
+      {"build", "p.toml", "-o", "-"},       {"run", "p.toml", "--output", "y=-"},
+      {"run", "p.toml", "--html", "-"},     {"run", "p.toml", "--dump", "-"},
+      {"exec", "--json", "-", "--", "true"}};
+  for (const std::vector<std::string>& words : calls) {
+    EXPECT_THAT(refusal(words), HasSubstr("\"-\" does not stand for standard input or output"))
+        << words[0];
+  }
+}
+
 TEST(CommandLine, TheCommandIsNamedWhereverItIs) {
   EXPECT_EQ(command_name({"--device", "sim", "run", "p.toml"}), "run");
   EXPECT_EQ(command_name({"compile", "k.cu", "--", "run"}), "compile");

@@ -112,11 +112,16 @@ void compile(const CompileCommand& command, Output& output) {
   json["output"] = nullptr;
   if (target) json["output"] = target->string();
 
+  add_kernels(facts, output, compiled.kernels);
+  if (command.quiet) {
+    if (!compiled.log.empty()) output.text(compiled.log + "\n");
+    return;
+  }
   // On a hit the time is the one that was spent when the entry was made.
   output.line("{} for {}: {} {}", command.source.string(), arch,
               compiled.cache_hit ? "taken from the cache; compiling it took" : "compiled in",
               format_duration(compiled.seconds));
-  show_kernels(facts, output, compiled.kernels);
+  show_kernel_table(facts, output, compiled.kernels);
   if (!compiled.log.empty()) output.text("\n" + compiled.log + "\n");
   if (target) {
     output.line("\nwrote {}: {}, {}", target->string(), to_string(image.kind()),

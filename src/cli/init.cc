@@ -45,6 +45,12 @@ void init(const InitCommand& command, Output& output) {
   nlohmann::ordered_json& json = output.result();
   json["file"] = command.file.string();
   json["output"] = target.string();
+  if (command.file.extension() == ".toml") {
+    throw error(ErrorCode::kInvalidInput,
+                "{0} is a program file already; init makes one of a source or an image; baton run "
+                "{0} runs it",
+                command.file.string());
+  }
   require_new(target);
   tools::require_target(command.output ? "-o " + target.string() : target.string(), target);
   const std::string stem = target.stem().string();

@@ -29,6 +29,7 @@
 #include "tools/contents.h"
 #include "tools/extraction.h"
 #include "tools/kept_modules.h"
+#include "tools/program_file.h"
 #include "tools/record_folder.h"
 
 namespace baton::cli {
@@ -250,6 +251,7 @@ void inspect(const InspectCommand& command, Output& output) {
   if (tools::is_record(command.image)) return inspect_record(command, output);
   if (tools::is_cache_entry(command.image)) return inspect_entry(command, output);
   if (Bundle::is_bundle(command.image)) return inspect_bundle(command, output);
+  tools::require_no_source(command.image);
   tools::require_bundle(command.image, command.trusted);
   if (command.image.extension() == ".toml") return inspect_program(command, output);
   const std::string name = command.image.string();

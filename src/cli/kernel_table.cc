@@ -65,7 +65,7 @@ std::string signature_of(const KernelFacts& kernel) {
   return fmt::format("{}({})", name, types);
 }
 
-void show_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {
+void add_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {
   nlohmann::ordered_json& json = output.result()["kernels"] = nlohmann::ordered_json::array();
   const Builds builds(made);
   for (const KernelFacts& kernel : facts.kernels) {
@@ -75,6 +75,10 @@ void show_kernels(const ImageFacts& facts, Output& output, std::span<const Compi
       json.back()["seconds"] = build->seconds;
     }
   }
+}
+
+void show_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {
+  add_kernels(facts, output, made);
   show_kernel_table(facts, output, made);
 }
 

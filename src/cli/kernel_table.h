@@ -16,7 +16,9 @@ void show_kernels(const ImageFacts& facts, Output& output,
                   std::span<const CompiledKernel> made = {});
 // "saxpy(float*, float const*, float, int)": demangled names bring their parameters with them.
 std::string signature_of(const KernelFacts& kernel);
-// The table alone.
+// The JSON and the table alone.
+void add_kernels(const ImageFacts& facts, Output& output,
+                 std::span<const CompiledKernel> made = {});
 void show_kernel_table(const ImageFacts& facts, Output& output,
                        std::span<const CompiledKernel> made = {});
 

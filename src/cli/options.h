@@ -177,6 +177,7 @@ struct CompileCommand {
   std::vector<std::string> options;  // for NVRTC, as written after "--"
   std::optional<RewriteMode> rewrite = {};
   std::optional<std::filesystem::path> depfile = {};
+  bool quiet = false;  // say nothing of what was made
 };
 
 struct InspectCommand {

@@ -111,4 +111,17 @@ void show_outputs(const std::vector<OutputResult>& results, Output& output) {
   }
 }
 
+void show_non_finite_outputs(const std::vector<OutputResult>& results, Output& output) {
+  std::string text;
+  for (const OutputResult& result : results) {
+    const bool is_expected = result.comparison && result.comparison->ok;
+    if (result.non_finite == 0 || is_expected) continue;
+    text += fmt::format("{}{} has {} of {}", text.empty() ? "" : ", ", result.name,
+                        result.non_finite, result.array->elements());
+  }
+  if (text.empty()) return;
+  output.line(
+      "elements that are NaN or infinite: {}; --find-nan names the step that made the first", text);
+}
+
 }  // namespace baton::cli

@@ -12,7 +12,7 @@ struct RawOptions {
   bool json = false, help = false, version = false, strict = false, verbose = false;
   bool ptx = false, cubin = false, no_sources = false, weights = false, find_nan = false;
   bool keep_going = false, warnings_as_errors = false, print_environment = false;
-  bool reference = false, untuned = false, contents = false;
+  bool reference = false, untuned = false, contents = false, quiet = false;
   std::string file, second, word, folder;  // the arguments
   std::string device, devices, rtol, atol, repeat, executor, collectives, pdl, rewrite, schedule,
       schedules, races, seed, timeout;

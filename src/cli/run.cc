@@ -211,6 +211,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   };
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
+  if (seen) seen->check(program, executable.symbols());
   if (command.schedule) {
     output.result()["schedule"] = to_string(*command.schedule);
     output.line("schedule {}", to_string(*command.schedule));
@@ -260,6 +261,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   if (!rank.is_first()) return;
   const auto results = tools::compare_outputs(executable, more, expected);
   show_outputs(results, output);
+  if (!command.find_non_finite) show_non_finite_outputs(results, output);
   show_findings(report, true, output);
   show_warnings(report, output);
   for (const auto& [name, file] : command.outputs)

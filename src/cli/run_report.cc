@@ -64,8 +64,8 @@ std::string times_of(const StepReport& step) {
   std::string text = step.executions == 1 ? "" : fmt::format("{} times", step.executions);
   if (step.skipped > 0) text += fmt::format(", {} skipped", step.skipped);
   if (step.unfinished == 0) return text;
-  if (step.executions == 1) return "end unknown";
-  return text + fmt::format(", {} without a known end", step.unfinished);
+  if (step.executions == 1) return "perhaps unfinished";
+  return text + fmt::format(", {} perhaps unfinished", step.unfinished);
 }
 
 // `in_graph`: the run was one launch, so that steps have no times of their own.
@@ -235,7 +235,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
 void show_non_finite(const RunReport& report, Output& output) {
   Json& json = output.result()["non_finite"] = nullptr;
   if (!report.non_finite) {
-    output.line("every step made finite values of finite values");
+    output.line("no step made a NaN or an infinity of finite values");
     return;
   }
   const NonFiniteReport& found = *report.non_finite;

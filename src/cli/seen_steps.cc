@@ -13,6 +13,10 @@ SeenSteps::SeenSteps(const RunCommand& command, const Program& program) : until_
   if (command.dump) dump_.emplace("--dump", *command.dump, program);
 }
 
+void SeenSteps::check(const Program& program, const std::vector<BoundSymbol>& symbols) const {
+  if (until_) tools::check_step_exists("--until", *until_, program, symbols);
+}
+
 bool SeenSteps::add(const CompletedStep& step) {
   ++steps_;
   met_ = until_ && until_->fits(step);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "baton/executable.h"
 #include "cli/options.h"
@@ -16,6 +17,9 @@ class SeenSteps {
  public:
   // Throws what is wrong with the folder and the step before anything runs.
   SeenSteps(const RunCommand& command, const Program& program);
+
+  // The program is bound. Throws what is wrong with the step for these symbols.
+  void check(const Program& program, const std::vector<BoundSymbol>& symbols) const;
 
   static bool is_wanted(const RunCommand& command) { return command.dump || command.until; }
 

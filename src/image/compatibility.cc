@@ -88,7 +88,9 @@ Compatibility ptx_compiles_on(std::string_view text, std::string_view version, i
                         version, release.driver / 1000, release.driver % 1000 / 10,
                         driver_version / 1000, driver_version % 1000 / 10)};
   }
-  return {Answer::kCompiles, fmt::format("PTX for {} compiles for sm_{}", text, device)};
+  // With a suffix it fits, so the device is called by it too.
+  const std::string own = arch->suffix == 'a' ? fmt::format("{}a", device) : std::to_string(device);
+  return {Answer::kCompiles, fmt::format("PTX for {} compiles for sm_{}", text, own)};
 }
 
 // Of `facts`' own machine code, or of a member's for `arch`.

@@ -37,7 +37,9 @@ class MangledText {
       case Kind::kRvalue:
         return pointer(node->children[0], "&&", std::move(declarator));
       case Kind::kQualified:
-        return type(node->children[0], node->text + declarator);
+        return type(
+            node->children[0],
+            fmt::format("{}{}{}", node->text, declarator.starts_with('(') ? " " : "", declarator));
       case Kind::kFunction:
         return function(node, std::move(declarator));
       case Kind::kArray: {

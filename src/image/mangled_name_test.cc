@@ -78,6 +78,7 @@ TEST(MangledName, AgreesWithTheLibrary) {
                              "_ZN2ns2shEPii",
                              "_Z1kRA4_fRKi",
                              "_Z1kPA3_A4_f",
+                             "_ZN1a3mixIfLi1EEEvPKT_PAT0__S2_PS4_PS3_",
                              "_Z1kPFvPFiiEE",
                              "_Z1kM1Si",
                              "_Z1kM1SFivE",

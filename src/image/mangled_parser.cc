@@ -415,7 +415,14 @@ MangledParser::Node MangledParser::function_type() {
 MangledParser::Node MangledParser::array_type() {
   expect('A');
   std::string extent;
-  if (peek() != '_') extent = std::to_string(number());
+  if (peek() == 'T') {
+    Node argument = template_param();
+    while (argument->kind == Kind::kTemplateParam) argument = argument->children[0];
+    if (argument->kind != Kind::kLiteral) throw Unreadable{};
+    extent = argument->text;
+  } else if (peek() != '_') {
+    extent = std::to_string(number());
+  }
   expect('_');
   return make(Kind::kArray, std::move(extent), {type()});
 }

@@ -8,44 +8,12 @@
 #include <utility>
 
 #include "base/array.h"
-#include "base/error.h"
 #include "base/float_convert.h"
+#include "base/non_finite.h"
 #include "program/buffer_roles.h"
 
 namespace baton {
 namespace {
-
-// The bits of which all are set in a NaN or an infinity, and in nothing else.
-std::uint64_t special_bits(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 0x7ff0'0000'0000'0000;
-    case DType::kF32:
-      return 0x7f80'0000;
-    case DType::kF16:
-      return 0x7c00;
-    case DType::kBF16:
-      return 0x7f80;
-    case DType::kF8E5M2:
-      return 0x7c;
-    case DType::kF8E4M3:
-      return 0x7f;  // it has no infinities
-    default:
-      throw error(ErrorCode::kInternal, "{} has no NaN", to_string(dtype));
-  }
-}
-
-// Calls `found(element, bits)` for each element of `now` that is not finite.
-template <typename Found>
-void for_each_special(const Array& now, Found&& found) {
-  const std::uint64_t special = special_bits(now.dtype);
-  const std::size_t size = size_of(now.dtype);
-  for (std::size_t at = 0; at < now.bytes.size(); at += size) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, now.bytes.data() + at, size);
-    if ((bits & special) == special) found(at / size, bits);
-  }
-}
 
 std::string text_of(double value) {
   if (std::isnan(value)) return "nan";
@@ -56,7 +24,7 @@ std::string text_of(double value) {
 std::optional<NonFiniteReport> changed(const Array& now, const Array* before) {
   NonFiniteReport report;
   const std::size_t size = size_of(now.dtype);
-  for_each_special(now, [&](std::size_t element, std::uint64_t bits) {
+  for_each_non_finite(now, [&](std::size_t element, std::uint64_t bits) {
     const std::size_t at = element * size;
     if (before != nullptr &&
         std::memcmp(before->bytes.data() + at, now.bytes.data() + at, size) == 0) {

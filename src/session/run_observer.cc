@@ -1,5 +1,6 @@
 #include "session/run_observer.h"
 
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -8,6 +9,29 @@
 #include "play/moves.h"
 
 namespace baton {
+namespace {
+
+// The number that an argument is, where the program writes one out.
+std::optional<double> number_of(const LaunchArgument& argument) {
+  if (const auto* number = std::get_if<double>(&argument.value)) return *number;
+  const auto* typed = std::get_if<TypedValue>(&argument.value);
+  const auto* number = typed == nullptr ? nullptr : std::get_if<double>(&typed->value);
+  return number == nullptr ? std::nullopt : std::optional(*number);
+}
+
+// ", whose argument 2 is nan,"; empty where no argument is such a number.
+std::string non_finite_argument(const ProgramStep& step) {
+  const auto* launch = std::get_if<LaunchStep>(&step.action);
+  if (launch == nullptr) return "";
+  for (std::size_t i = 0; i < launch->args.size(); ++i) {
+    const std::optional<double> number = number_of(launch->args[i]);
+    if (!number || std::isfinite(*number)) continue;
+    return fmt::format(", whose argument {} is {},", i, *number);
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string CompletedStep::indexes_text() const {
   std::string text;
@@ -53,6 +77,7 @@ void RunObserver::search(const bind::PlannedStep& planned, const CompletedStep& 
   found->launch =
       step.launch ? fmt::format("launch {} ({})", *step.launch, step.label) : step.label;
   if (!indexes.empty()) found->launch += ", " + indexes;
+  argument_ = non_finite_argument(*planned.source);
   found->where = step.where;
   report_.non_finite = std::move(*found);
   ended_ = true;
@@ -62,8 +87,9 @@ void RunObserver::finish() const {
   if (!report_.non_finite) return;
   const NonFiniteReport& found = *report_.non_finite;
   throw error_at(found.where, ErrorCode::kMismatch,
-                 "{} makes {} of finite values: {}{} is the first of {} such element{}",
-                 found.launch, found.value == "nan" ? "a NaN" : "an infinity", found.buffer,
+                 "{}{} makes {}{}: {}{} is the first of {} such element{}", found.launch, argument_,
+                 found.value == "nan" ? "a NaN" : "an infinity",
+                 argument_.empty() ? " of finite values" : "", found.buffer,
                  shape_text(found.index), found.count, found.count == 1 ? "" : "s");
 }
 

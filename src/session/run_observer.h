@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 
 #include "baton/executable.h"
 #include "play/player.h"
@@ -38,6 +39,7 @@ class RunObserver : public play::StepObserver {
   const Stream& stream_;
   RunReport& report_;
   std::optional<NonFiniteSearch> search_;
+  std::string argument_;  // of the step that was found: see `non_finite_argument`
   bool ended_ = false;
   std::uint64_t number_ = 0;  // of the next step
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/non_finite.h"
 #include "base/npy.h"
 #include "base/text.h"
 #include "program/buffer_roles.h"
@@ -83,7 +84,8 @@ std::vector<OutputResult> compare_outputs(const Executable& executable,
   std::vector<std::string> names = executable.outputs();
   names.insert(names.end(), more.begin(), more.end());
   for (const std::string& name : names) {
-    OutputResult result{name, &executable.output(name), {}, {}};
+    const Array& array = executable.output(name);
+    OutputResult result{name, &array, {}, {}, count_non_finite(array)};
     for (const ExpectedArray& wanted : expected.arrays) {
       if (wanted.name != name) continue;
       Tolerance tolerance = default_tolerance(result.array->dtype);

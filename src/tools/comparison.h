@@ -31,6 +31,7 @@ struct OutputResult {
   const Array* array = nullptr;  // owned by the executable
   std::string expected_file;     // empty where nothing was expected
   std::optional<Comparison> comparison;
+  std::int64_t non_finite = 0;  // the elements that are NaN or infinite
 };
 
 // What --expect gives: files of buffers, and folders with a file NAME.npy for some outputs.

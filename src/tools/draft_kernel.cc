@@ -12,6 +12,7 @@
 #include "image/ptx_reach.h"
 #include "image/ptx_use.h"
 #include "tools/basics.h"
+#include "tools/draft_names.h"
 #include "tools/parameter_role.h"
 
 namespace baton::tools {
@@ -78,13 +79,16 @@ std::string buffer_line(const std::string& name, const ParamFacts& param,
   return line;
 }
 
-// A scalar: counts are N, other numbers 1.
-std::string scalar_argument(const ParamFacts& param) {
-  const bool is_float_type = param.dtype && is_float(*param.dtype);
-  if (is_float_type) return "1.0";
-  const bool counts = param.size >= 4 && (param.kind == ParamKind::kInteger ||
-                                          (param.dtype && *param.dtype != DType::kBool));
-  return counts ? "\"N\"" : "1";
+// A scalar: counts are the size, other numbers 1.
+std::string scalar_argument(const ParamFacts& param, std::string_view size) {
+  if (is_count(param)) return fmt::format("\"{}\"", size);
+  return param.dtype && is_float(*param.dtype) ? "1.0" : "1";
+}
+
+// An argument in the remark that it is guessed: "n (int)", "argument 3 (int)".
+std::string guessed(const std::string& name, std::size_t index, std::string_view type) {
+  if (name.empty()) return fmt::format("argument {} ({})", index, type);
+  return fmt::format("{} ({})", name, type);
 }
 
 // The parameter with the type that launch metadata declares, where the image tells none.
@@ -120,6 +124,18 @@ std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
   return left;
 }
 
+// The names of parameters are in debug information, which excludes optimisation, so they take a
+// compile of their own. A source that does not compile so has no names.
+image::DebugParams names_in(Source source, CompileOptions options) {
+  source.options.emplace_back("-G");
+  if (options.arch.starts_with("sm_")) options.arch.replace(0, 3, "compute_");
+  try {
+    return image::debug_params(*image::ptx_of(baton::compile(source, options).ptx));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options) {
@@ -129,16 +145,21 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
   if (is_source(file)) {
     const std::string arch =
         options.arch.empty() ? Device::open(kDraftDevice).compile_arch() : options.arch;
-    const Compiled compiled =
-        baton::compile(Source::from_file(file), {.arch = arch, .entries = options.entries});
+    const Source source = Source::from_file(file);
+    const CompileOptions how = {.arch = arch, .entries = options.entries};
+    const Compiled compiled = baton::compile(source, how);
     kernels.key = "source";
     kernels.facts = read_facts(compiled);
     kernels.ptx = compiled.ptx;
+    kernels.param_names = names_in(source, how);
   } else {
     const Image image = Image::from_file(file);
     kernels.key = key_of(image.kind());
     kernels.facts = read_facts(image);
-    if (image.kind() == ImageKind::kPtx) kernels.ptx = image;
+    if (image.kind() == ImageKind::kPtx) {
+      kernels.ptx = image;
+      kernels.param_names = image::debug_params(*image::ptx_of(image));
+    }
   }
   if (kernels.facts.kernels.empty()) {
     throw error(ErrorCode::kInvalidInput,
@@ -165,7 +186,7 @@ std::string plain_name(const KernelFacts& kernel) {
 }
 
 DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
-                         bool is_only, const FunctionMetadata* launched) {
+                         DraftNames& names, const FunctionMetadata* launched) {
   if (!facts.params) {
     throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
                 printable(facts.name));
@@ -173,47 +194,54 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
   DraftKernel kernel;
   kernel.facts = &facts;
   kernel.name = name;
+  kernel.size = names.size();
   kernel.launched = launched;
   const KernelUse use_of_kernel = use_of(file, facts);
   const std::vector<image::ParamUse>& uses = use_of_kernel.params;
   kernel.launches = launch_guesses(facts, use_of_kernel.reached);
   if (launched != nullptr) kernel.launches = without_metadata(std::move(kernel.launches));
   kernel.launch = kernel.launches.front();
+  const std::string_view prefix = file.facts.kernels.size() == 1 ? "" : std::string_view(name);
   for (std::size_t i = 0; i < facts.params->size(); ++i) {
     const ParamFacts& image_param = (*facts.params)[i];
     const bool is_map = launched != nullptr && launched->parameters()[i].tensor_map;
     const ParamFacts param =
         launched == nullptr ? image_param : declared(image_param, launched->parameters()[i]);
     const image::ParamUse* const use = i < uses.size() ? &uses[i] : nullptr;
-    const std::string own = is_only ? fmt::format("p{}", i) : fmt::format("{}_{}", name, i);
     if (is_map) {
+      const std::string own = names.buffer(prefix, names.param(facts, i), i);
       kernel.buffers.push_back(
           fmt::format("{} = {{ dtype = \"f32\", shape = [@], role = \"inout\", init = \"random\" }}"
                       "  # tensor map; guess: all of it",
                       own));
       kernel.arguments.push_back(
           fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [@] }} }}", own));
-      kernel.guesses.push_back(fmt::format("argument {} (tensor map)", i));
+      kernel.guesses.push_back(guessed(names.param(facts, i), i, "tensor map"));
       continue;
     }
     switch (param.kind) {
-      case ParamKind::kPointer:
+      case ParamKind::kPointer: {
+        const std::string own = names.buffer(prefix, names.param(facts, i), i);
         kernel.buffers.push_back(buffer_line(own, param, use));
         kernel.arguments.push_back("\"" + own + "\"");
         break;
+      }
       case ParamKind::kScalar:
       case ParamKind::kInteger:
         kernel.arguments.push_back(image_param.kind == ParamKind::kUnknown
-                                       ? typed(param, scalar_argument(param))
-                                       : scalar_argument(param));
-        kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
+                                       ? typed(param, scalar_argument(param, kernel.size))
+                                       : scalar_argument(param, kernel.size));
+        kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type));
         break;
       case ParamKind::kBytes:
       case ParamKind::kUnknown:
         kernel.arguments.push_back(
             fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
-        kernel.guesses.push_back(
-            fmt::format("argument {} ({}), its fields: {{ struct = [...] }}", i, param.type));
+        kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type) +
+                                 ", its fields: { struct = [...] }");
+        if (param.kind == ParamKind::kBytes) {
+          kernel.structs.push_back(guessed(names.param(facts, i), i, param.type));
+        }
         break;
     }
   }

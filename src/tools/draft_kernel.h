@@ -7,6 +7,8 @@
 
 #include "baton/image.h"
 #include "baton/metadata.h"
+#include "image/debug_params.h"
+#include "tools/draft_names.h"
 #include "tools/launch_guess.h"
 #include "tools/program_draft.h"
 
@@ -21,6 +23,8 @@ struct KernelFile {
   std::string path;
   ImageFacts facts;
   std::optional<Image> ptx;
+  // The names of kernels' parameters in the source, by symbol, where they are known.
+  image::DebugParams param_names;
 };
 
 // Throws the errors of compiling and reading, and kInvalidInput for a file without kernels.
@@ -31,21 +35,23 @@ struct DraftKernel {
   const KernelFacts* facts = nullptr;
   std::string name;
   std::vector<std::string> buffers;            // lines of [buffers], without the shape: see `write`
+  std::string size;                            // the symbol of the size along one axis
   std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;            // about arguments
+  std::vector<std::string> structs;            // those of `arguments` that are zeros
   std::vector<LaunchGuess> launches;           // the likeliest first
   LaunchGuess launch;                          // the chosen one
-  std::int64_t elements = 0;                   // N with which it was tried; 0: any
-  std::uint32_t multiple_of = 1;               // which N must be, so that the kernel stays inside
+  std::int64_t elements = 0;                   // the size with which it was tried; 0: any
+  std::uint32_t multiple_of = 1;               // of which the size is, so that it stays inside
   const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };
 
 // A word that a program file takes as a name: of the plain name of a kernel.
 std::string plain_name(const KernelFacts& kernel);
 
-// The kernel with its likeliest launch. `is_only`: the buffers need no name of the kernel in
-// theirs. Throws kInvalidInput where the image does not tell the parameters.
+// The kernel with its likeliest launch. Throws kInvalidInput where the image does not tell the
+// parameters.
 DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
-                         bool is_only, const FunctionMetadata* launched);
+                         DraftNames& names, const FunctionMetadata* launched);
 
 }  // namespace baton::tools

@@ -11,9 +11,9 @@ namespace {
 // Guesses for what a call by launch metadata passes.
 constexpr std::uint32_t kDynamicShared = 16384;
 
-const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, R"("N")", "16"},
-                        {{512, 256}, {300, 100}, R"("N", "N")", "16, 16"},
-                        {{128, 64, 32}, {20, 6}, R"("N", "N", "N")", "16, 16, 16"}};
+const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, 100, 1, "16"},
+                        {{512, 256}, {300, 100}, 40, 2, "16, 16"},
+                        {{128, 64, 32}, {20, 6}, 6, 3, "16, 16, 16"}};
 
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
@@ -24,9 +24,11 @@ std::string toml_string(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string with_shape(const std::string& line, Extent extent) {
+std::string with_shape(const std::string& line, const DraftKernel& kernel) {
+  const std::vector<std::string> axes(sides_of(kernel.launch.cover.extent).axes,
+                                      fmt::format("\"{}\"", kernel.size));
   std::string result = line;
-  result.replace(result.find('@'), 1, sides_of(extent).shape);
+  result.replace(result.find('@'), 1, fmt::to_string(fmt::join(axes, ", ")));
   return result;
 }
 
@@ -54,7 +56,7 @@ std::string metadata_lines(const FunctionMetadata& function) {
 
 std::string step_of(const DraftKernel& kernel) {
   std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
-  text += launch_lines(kernel.launch);
+  text += launch_lines(kernel.launch, kernel.size);
   if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
   std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
   const std::string_view box = sides_of(kernel.launch.cover.extent).box;
@@ -77,8 +79,8 @@ std::string requirement_of(const std::vector<DraftKernel>& kernels) {
     names += (names.empty() ? "" : ", ") + kernel.name;
   }
   if (multiple == 1) return "";
-  return fmt::format("require = [\"N % {} == 0\"]  # without bounds of its own: {}\n", multiple,
-                     names);
+  return fmt::format("require = [\"{} % {} == 0\"]  # without bounds of its own: {}\n",
+                     kernels.front().size, multiple, names);
 }
 
 }  // namespace
@@ -97,10 +99,10 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
       origin.filename().string());
   text += fmt::format("name = {}\n", toml_string(name));
   text += requirement_of(kernels);
-  text += fmt::format("\n[symbols]\nN = {}  # guess\n\n[buffers]\n", elements);
+  text +=
+      fmt::format("\n[symbols]\n{} = {}  # guess\n\n[buffers]\n", kernels.front().size, elements);
   for (const DraftKernel& kernel : kernels) {
-    for (const std::string& line : kernel.buffers)
-      text += with_shape(line, kernel.launch.cover.extent) + "\n";
+    for (const std::string& line : kernel.buffers) text += with_shape(line, kernel) + "\n";
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));

@@ -10,14 +10,16 @@
 
 namespace baton::tools {
 
-// N by the extent of buffers: in the draft, the first with which a trial ends in time; and in
-// trials. Trials of a line and of a square have 100 elements, which index kernels need, as random
-// integers go to 99. It is smaller than a block and no multiple of a warp, so that the kernel's own
-// bounds count. Their other number is larger than a block, so that the number of blocks counts.
+// The size along one axis by the extent of buffers: in the draft, the first with which a trial ends
+// in time; and in trials. Trials of a line and of a square have 100 elements, which index kernels
+// need, as random integers go to 99. It is smaller than a block and no multiple of a warp, so that
+// the kernel's own bounds count. Their other number is larger than a block, so that the number of
+// blocks counts. The small number is for a first look, which is quick whatever the kernel does.
 struct Sides {
   std::vector<std::int64_t> draft;
   std::vector<std::int64_t> trials;
-  std::string_view shape;
+  std::int64_t small = 0;
+  int axes = 1;
   std::string_view box;  // of a tensor map
 };
 const Sides& sides_of(Extent extent);

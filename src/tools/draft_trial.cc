@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
+#include <cstring>
 
+#include "base/float_convert.h"
 #include "baton/device.h"
 #include "baton/executable.h"
 #include "driver/finding_kind.h"
@@ -15,20 +15,10 @@
 namespace baton::tools {
 namespace {
 
-constexpr std::chrono::seconds kTrialLimit{20};
-// The time of a run of the draft, which its reader waits for.
-constexpr std::chrono::seconds kDraftLimit{2};
-// The time of all trials of one kernel, after which no further guess is tried.
-constexpr std::chrono::seconds kTrialsLimit{30};
-
-struct Trial {
-  std::optional<TrialFailure> failure;
-  // Whether the kernel read memory that nothing wrote: a sign of a block that is too small for its
-  // shared memory, and no error.
-  bool reads_unwritten = false;
-
-  bool breaks_off() const { return failure && failure->breaks_off; }
-};
+// What outputs hold before a trial: a value that every dtype but bool stores exactly.
+constexpr int kMark = 96;
+// The share of an output that may keep the mark. Kernels write it too, and leave out borders.
+constexpr double kMostMarked = 0.05;
 
 // Trials know the file by its absolute path, the reader by the one that was given.
 std::string with_given_path(std::string text, const std::filesystem::path& origin) {
@@ -56,19 +46,52 @@ void look_at(const RunReport& report, Trial& trial) {
   });
 }
 
-// A run of the kernel alone with N elements along an axis.
-Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t elements,
-               const std::filesystem::path& origin, std::chrono::seconds limit) {
+bool is_marked(const ProgramBuffer& buffer) {
+  return buffer.role == BufferRole::kOutput && buffer.dtype != DType::kBool;
+}
+
+// The program with steps that fill its outputs with the mark.
+Program with_marks(const std::string& text) {
+  const Program plain = Program::from_text(text, "<trial>");
+  std::string fills;
+  for (const ProgramBuffer& buffer : plain.buffers()) {
+    if (!is_marked(buffer)) continue;
+    fills +=
+        fmt::format("\n[[steps]]\nfill = {{ buffer = \"{}\", value = {} }}\n", buffer.name, kMark);
+  }
+  std::string marked = text;
+  return Program::from_text(marked.insert(marked.find("\n[[steps]]"), fills), "<trial>");
+}
+
+bool keeps_marks(const Array& output) {
+  const std::uint64_t mark = is_float(output.dtype) ? encode_float(output.dtype, kMark) : kMark;
+  const std::size_t size = size_of(output.dtype);
+  std::size_t marked = 0;
+  for (std::size_t at = 0; at < output.bytes.size(); at += size) {
+    marked += std::memcmp(output.bytes.data() + at, &mark, size) == 0 ? 1 : 0;
+  }
+  return static_cast<double>(marked * size) >
+         kMostMarked * static_cast<double>(output.bytes.size());
+}
+
+}  // namespace
+
+Trial try_kernel(const KernelFile& file, const std::filesystem::path& origin,
+                 const DraftKernel& kernel, std::int64_t elements, std::chrono::seconds limit) {
   const std::string text = draft_text(file, {kernel}, "trial", origin, elements,
                                       std::filesystem::absolute(origin).string());
   std::optional<Executable> executable;
   Trial trial;
   try {
     const Device device = Device::open(kDraftDevice);
-    executable = Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
+    const Program program = with_marks(text);
+    executable = Executable::prepare(program, device, PrepareOptions{});
     RunOptions options;
     options.timeout = limit;
     executable->run(options);
+    for (const ProgramBuffer& buffer : program.buffers()) {
+      trial.leaves_out |= is_marked(buffer) && keeps_marks(executable->output(buffer.name));
+    }
   } catch (const Error& failure) {
     trial.failure = TrialFailure{failure};
     if (!executable) return trial;
@@ -80,102 +103,6 @@ Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t e
   }
   look_at(executable->report(), trial);
   return trial;
-}
-
-// Tries several values of N, until one fails.
-Trial try_all(const KernelFile& file, const DraftKernel& kernel,
-              const std::vector<std::int64_t>& sides, const std::filesystem::path& origin) {
-  Trial trial;
-  for (const std::int64_t elements : sides) {
-    const bool unwritten = trial.reads_unwritten;
-    trial = try_with(file, kernel, elements, origin, kTrialLimit);
-    trial.reads_unwritten |= unwritten;
-    if (trial.failure) break;
-  }
-  return trial;
-}
-
-// Tries the N of the draft, and smaller ones where a run takes long. Sets the one that is left.
-Trial try_draft(const KernelFile& file, DraftKernel& kernel, const std::filesystem::path& origin) {
-  Trial trial;
-  for (const std::int64_t elements : sides_of(kernel.launch.cover.extent).draft) {
-    trial = try_with(file, kernel, elements, origin, kDraftLimit);
-    kernel.elements = elements;
-    if (!trial.failure || trial.failure->error.code() != ErrorCode::kTimeout) break;
-  }
-  return trial;
-}
-
-class LaunchChoice {
- public:
-  LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel)
-      : file_(file), origin_(origin), kernel_(kernel) {}
-
-  std::optional<TrialFailure> make() {
-    // A kernel that writes past its buffers with any other N takes multiples of its block. Blocks
-    // that have rows come last: many kernels run with them, and leave elements out.
-    for (const bool are_rows : {false, true}) {
-      for (const bool has_bounds : {true, false}) {
-        if (try_guesses(are_rows, has_bounds)) return std::move(left_);
-      }
-    }
-    kernel_.launch = kernel_.launches.front();
-    kernel_.elements = 0;
-    return std::move(first_);
-  }
-
- private:
-  // Chooses the first guess that runs to its end; false if there is none. Kernels with bounds of
-  // their own run with any N.
-  bool try_guesses(bool are_rows, bool has_bounds) {
-    std::optional<DraftKernel> second_best;
-    for (const LaunchGuess& guess : kernel_.launches) {
-      if ((guess.cover.blocks == BlockForm::kRows) != are_rows) continue;
-      if (std::chrono::steady_clock::now() - begin_ > kTrialsLimit) break;
-      DraftKernel tried = kernel_;
-      tried.launch = guess;
-      tried.multiple_of = has_bounds ? 1 : guess.block[0];
-      Trial trial;
-      if (has_bounds) trial = try_all(file_, tried, sides_of(guess.cover.extent).trials, origin_);
-      // A failure that goes on, such as a race, is of the kernel's code. N is still one whose run
-      // its reader can wait for.
-      if (trial.failure && !trial.breaks_off()) try_draft(file_, tried, origin_);
-      if (!trial.failure) {
-        const bool unwritten = trial.reads_unwritten;
-        trial = try_draft(file_, tried, origin_);
-        trial.reads_unwritten |= unwritten;
-        // The trials ran to their end, so the guess fits a kernel that is slow.
-        const bool is_slow = trial.failure && trial.failure->error.code() == ErrorCode::kTimeout;
-        if (has_bounds && is_slow) trial.failure.reset();
-      }
-      if (trial.breaks_off()) {
-        if (!first_) first_ = std::move(trial.failure);
-      } else if (trial.failure || !trial.reads_unwritten) {
-        kernel_ = std::move(tried);
-        left_ = std::move(trial.failure);
-        return true;
-      } else if (!second_best) {
-        second_best = std::move(tried);
-      }
-    }
-    if (second_best) kernel_ = std::move(*second_best);
-    return second_best.has_value();
-  }
-
-  const KernelFile& file_;
-  const std::filesystem::path& origin_;
-  DraftKernel& kernel_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::optional<TrialFailure> first_;  // of the likeliest guess
-  std::optional<TrialFailure> left_;   // of the chosen one
-};
-
-}  // namespace
-
-std::optional<TrialFailure> choose_launch(const KernelFile& file,
-                                          const std::filesystem::path& origin,
-                                          DraftKernel& kernel) {
-  return LaunchChoice(file, origin, kernel).make();
 }
 
 std::string remark_about(const TrialFailure& failure, const std::string& kernel,

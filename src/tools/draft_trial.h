@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -20,11 +22,21 @@ struct TrialFailure {
   bool breaks_off = true;
 };
 
-// Chooses the first guess of a launch with which the kernel runs to its end, preferably one with
-// which it reads only memory that was written. Returns the failure that is left. A race does not
-// lead to another guess, which may only hide it.
-std::optional<TrialFailure> choose_launch(const KernelFile& file,
-                                          const std::filesystem::path& origin, DraftKernel& kernel);
+// One run of a kernel alone.
+struct Trial {
+  std::optional<TrialFailure> failure;
+  // Whether the kernel read memory that nothing wrote: a sign of a block that is too small for its
+  // shared memory, and no error.
+  bool reads_unwritten = false;
+  // Whether it left more of an output as it was than borders take: a sign of too small a block.
+  bool leaves_out = false;
+
+  bool breaks_off() const { return failure && failure->breaks_off; }
+};
+
+// Runs the kernel with its guessed launch on the simulated GPU. `elements`: the size along an axis.
+Trial try_kernel(const KernelFile& file, const std::filesystem::path& origin,
+                 const DraftKernel& kernel, std::int64_t elements, std::chrono::seconds limit);
 
 // The comment in the draft about a failure that is left.
 std::string remark_about(const TrialFailure& failure, const std::string& kernel,

@@ -105,6 +105,12 @@ std::vector<Explanation> explain(std::string_view id) {
     if (row.id == id || (group != std::end(kGroups) && group->has(row))) found.push_back(row);
     ids.push_back(row.id);
   }
+  // A word that messages use, such as "race", is a part of codes.
+  if (found.empty() && !id.empty()) {
+    std::ranges::copy_if(explanations(), std::back_inserter(found), [&](const Explanation& row) {
+      return row.id.find(id) != std::string_view::npos;
+    });
+  }
   if (found.empty()) {
     throw error(ErrorCode::kNotFound, "there is no code \"{}\"{}; baton explain lists all",
                 printable(id), suggestion(id, ids));

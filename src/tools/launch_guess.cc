@@ -47,13 +47,14 @@ std::vector<Cover> covers_of(int axes) {
   return {{Extent::kCube, BlockForm::kTiles}};
 }
 
-std::string grid_of(const LaunchGuess& guess, int axis) {
+std::string grid_of(const LaunchGuess& guess, int axis, std::string_view size) {
   const std::uint32_t cluster = guess.cluster[axis];
   const bool is_row = guess.cover.blocks == BlockForm::kRows;
   const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
-  std::string blocks = divisor == 1 ? "N" : fmt::format("ceildiv(N, {})", divisor);
+  std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
+  if (divisor == 1) blocks = size;
   if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
-  if (guess.cover.blocks == BlockForm::kLine) blocks += " * N";
+  if (guess.cover.blocks == BlockForm::kLine) blocks += fmt::format(" * {}", size);
   if (!guess.cooperative) return blocks;
   return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
 }
@@ -86,10 +87,10 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
   return guesses;
 }
 
-std::string launch_lines(const LaunchGuess& guess) {
+std::string launch_lines(const LaunchGuess& guess, std::string_view size) {
   std::vector<std::string> grid;
   for (int axis = 0; axis < guess.axes; ++axis) {
-    grid.push_back("\"" + grid_of(guess, axis) + "\"");
+    grid.push_back("\"" + grid_of(guess, axis, size) + "\"");
   }
   int used = 3;
   while (used > 1 && guess.block[used - 1] == 1) --used;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/image.h"
@@ -44,8 +45,8 @@ struct LaunchGuess {
 // required blocks are facts, and are the same in all of them.
 std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached);
 
-// The lines "grid = …", "block = …" and the like of a step, with marks of what is guessed. N is the
-// size along one axis.
-std::string launch_lines(const LaunchGuess& guess);
+// The lines "grid = …", "block = …" and the like of a step, with marks of what is guessed. `size`
+// is the symbol of the size along one axis.
+std::string launch_lines(const LaunchGuess& guess, std::string_view size);
 
 }  // namespace baton::tools

@@ -33,8 +33,11 @@ std::string rewrite_advice(const ProgramFile& program, const Device& device,
     const CheckReport other = program.prepare(device, rewriting).check(bindings);
     const std::size_t more = programmatic(other);
     if (other.objection || more <= early) return {};
-    return fmt::format("{} {} full; --rewrite wait makes {} of them programmatic", full,
-                       full == 1 ? "edge is" : "edges are", more - early);
+    const std::string made = full == 1              ? "it"
+                             : more - early == full ? "all"
+                                                    : fmt::format("{} of them", more - early);
+    return fmt::format("{} {} full; --rewrite wait makes {} programmatic", full,
+                       full == 1 ? "edge is" : "edges are", made);
   } catch (const Error&) {
     return {};  // a kernel that cannot be rewritten is no advice
   }

@@ -1,14 +1,17 @@
 #include "tools/program_draft.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "tools/draft_kernel.h"
+#include "tools/draft_names.h"
 #include "tools/draft_text.h"
 #include "tools/draft_trial.h"
+#include "tools/launch_choice.h"
 
 namespace baton::tools {
 namespace {
@@ -46,6 +49,7 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   ProgramDraft draft;
   std::vector<DraftKernel> kernels;
   std::map<std::string, int> used;
+  DraftNames names(all, kernels_of_file.param_names);
   const bool is_tried = has_ptx(kernels_of_file);
   if (!is_tried) {
     draft.remarks.push_back(fmt::format(
@@ -54,16 +58,22 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   }
   for (const KernelFacts& facts : all) {
     DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
-                                      all.size() == 1, find_function(options.functions, facts));
+                                      names, find_function(options.functions, facts));
     if (!is_tried) {
       kernel.launch = kernel.launches.front();
     } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
     }
+    if (!kernel.structs.empty()) {
+      draft.remarks.push_back(fmt::format(
+          "kernel {} gets zeros for {}, so it may do nothing; write the fields in its step: "
+          "{{ struct = [...] }}",
+          kernel.name, fmt::join(kernel.structs, ", ")));
+    }
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }
-  // One N for all kernels: the smallest.
+  // One size for all kernels: the smallest.
   std::int64_t elements = sides_of(Extent::kLine).draft.front();
   for (const DraftKernel& kernel : kernels) {
     const bool was_tried = kernel.elements != 0;

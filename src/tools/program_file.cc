@@ -9,7 +9,18 @@
 
 namespace baton::tools {
 
-void require_no_folder(const std::filesystem::path& path) {
+void require_no_source(const std::filesystem::path& path) {
+  std::error_code failed;
+  const bool is_source = path.extension() == ".cu" || path.extension() == ".cuh";
+  if (!is_source || !std::filesystem::is_regular_file(path, failed)) return;
+  throw error(ErrorCode::kInvalidInput,
+              "{0} is CUDA source, not a program or an image; baton init {0} writes a program file "
+              "for its kernels, baton compile {0} --ptx makes an image",
+              path.string());
+}
+
+void require_program(const std::filesystem::path& path) {
+  require_no_source(path);
   if (is_record(path)) {
     throw error(
         ErrorCode::kInvalidInput,
@@ -27,7 +38,7 @@ void require_no_folder(const std::filesystem::path& path) {
 }
 
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
-  require_no_folder(path);
+  require_program(path);
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
     return {Program::from_file(path)};

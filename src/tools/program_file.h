@@ -24,8 +24,11 @@ struct ProgramFile {
                      const TuneChoices& choices = {}) const;
 };
 
-// Throws kInvalidInput for a record, and for another folder.
-void require_no_folder(const std::filesystem::path& path);
+// Throws kInvalidInput for a file of CUDA source, by its ending.
+void require_no_source(const std::filesystem::path& path);
+
+// The same, and for a record and another folder: for what cannot be a program.
+void require_program(const std::filesystem::path& path);
 
 // Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where
 // a key is given: it has no signature.

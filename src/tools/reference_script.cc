@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "program/buffer_roles.h"
+#include "tools/python_names.h"
 
 namespace baton::tools {
 namespace {
@@ -112,16 +113,9 @@ std::string python_string(std::string_view text) {
   return quoted + '"';
 }
 
-// An expression is Python's, but for the division.
-std::string python_expression(const Expression& expression) {
-  std::string text;
-  for (const char c : expression.text()) text += c == '/' ? std::string("//") : std::string(1, c);
-  return text;
-}
-
 std::string shape_of(const ProgramBuffer& buffer) {
   std::string text = "(";
-  for (const Expression& extent : buffer.shape) text += python_expression(extent) + ", ";
+  for (const Expression& extent : buffer.shape) text += python_expression(extent.text()) + ", ";
   if (text.size() > 1) text.pop_back();
   return text + ")";
 }
@@ -192,8 +186,8 @@ std::string reference_script(const Program& program, const std::string& file,
     has_bfloat16 = has_bfloat16 || buffer.dtype == DType::kBF16;
     const std::string contents = contents_of(buffer);
     if (!contents.empty()) {
-      names.push_back(buffer.name);
-      inputs.push_back(fmt::format("    \"{}\": {},\n", buffer.name, contents));
+      names.push_back(python_name(buffer.name));
+      inputs.push_back(fmt::format("    \"{}\": {},\n", names.back(), contents));
     }
     if (!facts_of(buffer.role).is_result) continue;
     outputs.push_back(fmt::format("    \"{}\": ({}, {}),\n", buffer.name, shape_of(buffer),
@@ -217,11 +211,16 @@ import numpy as np
 SEED = 0
 )python",
       file, script, folder);
+  std::string renamed;  // the symbols that have another name in Python
   for (const ProgramSymbol& symbol : program.symbols()) {
-    text += fmt::format("{} = {}\n", symbol.name, symbol.value);
+    const std::string name = python_name(symbol.name);
+    text += fmt::format("{} = {}\n", name, symbol.value);
+    if (name != symbol.name) renamed += fmt::format("\"{}\": \"{}\", ", symbol.name, name);
   }
-  text +=
-      "globals().update((n, int(v)) for n, v in (word.split(\"=\") for word in sys.argv[1:]))\n\n";
+  const std::string name = renamed.empty() ? "n" : fmt::format("{{{}}}.get(n, n)", renamed);
+  text += fmt::format(
+      "globals().update(({}, int(v)) for n, v in (word.split(\"=\") for word in sys.argv[1:]))\n\n",
+      name);
   text += kHelpers;
   if (has_bfloat16) text += kBfloat16;
   std::string steps;

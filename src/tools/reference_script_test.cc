@@ -54,6 +54,19 @@ TEST(ReferenceScript, RoundsToBfloat16) {
   EXPECT_THAT(script, HasSubstr("def bf16_bits"));
 }
 
+TEST(ReferenceScript, NamesThatPythonKeepsGetASuffix) {
+  const std::string script = reference_script(
+      Program::from_text("[symbols]\nnp = 50\n[buffers]\n"
+                         "in = { dtype = \"f32\", shape = \"np / 2\", role = \"input\", init = "
+                         "\"random\" }\n[[steps]]\nfill = { buffer = \"in\", value = 0 }\n",
+                         "p.toml"),
+      "p.toml", "p_reference.py", "p_expected");
+  EXPECT_THAT(script, HasSubstr("np_ = 50\n"));
+  EXPECT_THAT(script, HasSubstr("({\"np\": \"np_\", }.get(n, n), int(v))"));
+  EXPECT_THAT(script, HasSubstr("def reference(in_):"));
+  EXPECT_THAT(script, HasSubstr("\"in_\": floats(\"in\", (np_ // 2,)).astype(np.float32),"));
+}
+
 TEST(ReferenceScript, RefusesWhatNumPyLacks) {
   try {
     script_of("o = { dtype = \"f8e4m3\", shape = \"N\", role = \"inout\", init = \"random\" }");

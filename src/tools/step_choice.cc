@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "bind/steps/collective.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
+#include "program/expression_code.h"
 
 namespace baton::tools {
 namespace {
@@ -55,6 +57,81 @@ void require_name(std::string_view option, std::string_view what, const std::str
               printable(name), suggestion(name, names));
 }
 
+// The steps of one run, in their order, as far as they are known before it.
+class StepList {
+ public:
+  StepList(const StepChoice& choice, const std::vector<BoundSymbol>& symbols) : choice_(choice) {
+    for (const BoundSymbol& symbol : symbols) values_[symbol.name] = symbol.value;
+  }
+
+  void add(const std::vector<ProgramStep>& steps) {
+    for (const ProgramStep& step : steps) {
+      if (found_ || !is_known_) return;
+      std::visit([this](const auto& action) { add(action); }, step.action);
+    }
+  }
+
+  // Whether it is certain that no step is the chosen one.
+  bool lacks_it() const { return is_known_ && !found_; }
+
+  // "it has 6 steps, l is 0 to 2".
+  std::string text() const {
+    std::string text = fmt::format("it has {} step{}", next_.number, next_.number == 1 ? "" : "s");
+    if (choice_.number) text += ", numbered from 0";
+    for (const auto& [name, value] : choice_.indexes) {
+      const auto most = most_.find(name);
+      if (most != most_.end()) text += fmt::format(", {} is 0 to {}", name, most->second);
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::uint64_t kMostSteps = 1 << 20;
+
+  void add_one(std::string label) {
+    next_.label = std::move(label);
+    found_ = found_ || choice_.fits(next_);
+    is_known_ = is_known_ && ++next_.number < kMostSteps;
+  }
+  void add(const LaunchStep& step) { add_one(step.kernel); }
+  void add(const CopyStep& step) { add_one(bind::label_of(step)); }
+  void add(const FillStep& step) { add_one(bind::label_of(step)); }
+  void add(const CollectiveStep& step) { add_one(bind::label_of(step)); }
+  void add(const RepeatStep& step) {
+    const std::int64_t count = value_of(step.count);
+    for (std::int64_t i = 0; i < count && is_known_ && !found_; ++i) {
+      if (!step.index.empty()) {
+        values_[step.index] = i;
+        most_[step.index] = std::max(most_[step.index], i);
+        next_.indexes.emplace_back(step.index, i);
+      }
+      is_known_ = is_known_ && ++iterations_ < kMostSteps;
+      add(step.steps);
+      if (!step.index.empty()) next_.indexes.pop_back();
+    }
+  }
+  // Their conditions are known when the run comes to them.
+  void add(const IfStep&) { is_known_ = false; }
+  void add(const WhileStep&) { is_known_ = false; }
+  void add(const ParallelStep& step) {
+    for (const std::vector<ProgramStep>& branch : step.branches) add(branch);
+  }
+
+  std::int64_t value_of(const Expression& expression) const {
+    std::vector<std::int64_t> values;
+    for (const std::string& name : expression.names()) values.push_back(values_.at(name));
+    return expression.code()->evaluate(values);
+  }
+
+  const StepChoice& choice_;
+  std::map<std::string, std::int64_t> values_;  // of symbols and indexes
+  std::map<std::string, std::int64_t> most_;    // the largest values of indexes
+  CompletedStep next_;
+  std::uint64_t iterations_ = 0;
+  bool found_ = false;
+  bool is_known_ = true;
+};
+
 }  // namespace
 
 bool StepChoice::fits(const CompletedStep& step) const {
@@ -98,6 +175,15 @@ void check_step_choice(std::string_view option, const StepChoice& choice, const 
   for (const auto& [index, value] : choice.indexes) {
     require_name(option, "index", index, names.indexes);
   }
+}
+
+void check_step_exists(std::string_view option, const StepChoice& choice, const Program& program,
+                       const std::vector<BoundSymbol>& symbols) {
+  StepList steps(choice, symbols);
+  steps.add(program.steps());
+  if (!steps.lacks_it()) return;
+  throw error(ErrorCode::kNotFound, "{} {}: the run has no such step; {}", option,
+              printable(choice.text), steps.text());
 }
 
 }  // namespace baton::tools

@@ -29,4 +29,9 @@ StepChoice parse_step_choice(std::string_view option, const std::string& text);
 // Throws kNotFound, with the nearest name, for a label or an index that the program does not have.
 void check_step_choice(std::string_view option, const StepChoice& choice, const Program& program);
 
+// Throws kNotFound for a step that no run of the program with these symbols comes to. A run whose
+// steps depend on conditions, or are very many, is not judged.
+void check_step_exists(std::string_view option, const StepChoice& choice, const Program& program,
+                       const std::vector<BoundSymbol>& symbols);
+
 }  // namespace baton::tools

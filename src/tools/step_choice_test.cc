@@ -67,5 +67,42 @@ TEST(StepChoice, NamesAreThoseOfTheProgram) {
   EXPECT_THAT(refused("fill z:layr=0"), HasSubstr("no step has the index \"layr\""));
 }
 
+std::string missing(const std::string& steps, const std::string& choice) {
+  const Program program = Program::from_text(
+      "[symbols]\nN = 4\n[buffers]\nz = { dtype = \"f32\", shape = 1 }\n"
+      "[[steps]]\nrepeat = \"N\"\nindex = \"l\"\nsteps = [ " +
+          steps + " ]\n",
+      "p");
+  try {
+    check_step_exists("--until", parse_step_choice("--until", choice), program, {{"N", 3, ""}});
+  } catch (const Error& failure) {
+    return failure.message();
+  }
+  return "";
+}
+
+TEST(StepChoice, AStepThatNoRunComesToIsRefused) {
+  const std::string fill = "{ fill = { buffer = \"z\", value = 0 } }";
+  EXPECT_EQ(missing(fill, "fill z:l=2"), "");
+  EXPECT_EQ(missing(fill, "2"), "");
+  EXPECT_EQ(missing(fill, "fill z:l=3"),
+            "--until fill z:l=3: the run has no such step; it has 3 steps, l is 0 to 2");
+  EXPECT_EQ(missing(fill, "3"),
+            "--until 3: the run has no such step; it has 3 steps, numbered from 0");
+  const std::string triangle = "{ repeat = \"l\", index = \"i\", steps = [" + fill + "] }";
+  EXPECT_EQ(missing(triangle, "fill z:l=2,i=1"), "");
+  EXPECT_THAT(missing(triangle, "fill z:l=1,i=1"), HasSubstr("it has 3 steps"));
+}
+
+TEST(StepChoice, WhatARunComesToUnderAConditionIsNotJudged) {
+  const Program program = Program::from_text(
+      "[buffers]\nz = { dtype = \"f32\", shape = 1 }\n"
+      "go = { dtype = \"i32\", shape = 1, role = \"input\", init = \"ones\" }\n"
+      "[[steps]]\nif = { buffer = \"go\" }\n"
+      "steps = [ { fill = { buffer = \"z\", value = 0 } } ]\n",
+      "p");
+  EXPECT_NO_THROW(check_step_exists("--until", parse_step_choice("--until", "9"), program, {}));
+}
+
 }  // namespace
 }  // namespace baton::tools

@@ -360,7 +360,7 @@ class WrongResults(Case):
         self.assertEqual(result.json()["error"]["code"], "fault")
         # What did not come to its end is said, and nothing is said of the cleaning up.
         result = self.baton("run", "p.toml", "--verbose")
-        self.assertRegex(result.out, r"scale +end unknown")
+        self.assertRegex(result.out, r"scale +perhaps unfinished")
         self.assertNotIn("warning", result.err.replace(UNUSED, ""))
 
     def test_names_are_those_of_the_source(self):

@@ -169,7 +169,7 @@ class Terminal(Case):
         at = next(i for i, line in enumerate(lines) if line.startswith("error: "))
         self.assertIn("kernel add", lines[at])
         # The launch is told, and no table hides it.
-        self.assertFalse([line for line in lines if "end unknown" in line])
+        self.assertFalse([line for line in lines if "perhaps unfinished" in line])
         self.assertTrue(any(line.startswith("the run ended early: ") for line in lines), lines)
         self.assertRegex("\n".join(lines[at:]), r"\n +1 \| extern .*\n +\| +\^")
         verbose = self.watch("run", "p.toml", "--verbose", status=1).split("\r\n")

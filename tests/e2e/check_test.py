@@ -411,7 +411,7 @@ class NextStep(Case):
         result = self.baton("check", "p.toml")
         self.check(result, 0)
         self.assertEqual(result.out.splitlines()[-1],
-                         "next: 1 edge is full; --rewrite wait makes 1 of them programmatic")
+                         "next: 1 edge is full; --rewrite wait makes it programmatic")
         done = self.baton("check", "p.toml", "--rewrite", "wait", "--json")
         self.check(done, 0)
         self.assertEqual(done.json()["next"], "baton run p.toml --rewrite wait")

@@ -52,6 +52,11 @@ class Explain(Case):
         self.assertEqual([row["table"] for row in result.json()["codes"]],
                          ["finding", "cause of a verdict", "decision about an edge"])
 
+    def test_a_part_of_codes(self):
+        codes = {row["code"] for row in self.baton("explain", "race", "--json").json()["codes"]}
+        self.assertLessEqual({"shared_race", "host_race", "free_race"}, codes)
+        self.check(self.baton("explain", "shared_rase"), 2, "did you mean \"shared_race\"?")
+
     def test_groups(self):
         every = self.baton("explain", "--json").json()["codes"]
         for group, table in (("findings", "finding"), ("observations", "observation"),

@@ -75,7 +75,8 @@ class Inside(Case):
         self.check(self.baton("run", "p.toml", "--until", "rot"), 2, "did you mean \"root\"?")
         self.check(self.baton("run", "p.toml", "--until", "root:k=1"), 2, "no step has the index")
         self.check(self.baton("run", "p.toml", "--until", "root:l=9"), 2,
-                   "the run came to no such step; it executed 6 steps")
+                   "--until root:l=9: the run has no such step; it has 6 steps, l is 0 to 2")
+        self.check(self.baton("run", "p.toml", "--until", "6"), 2, "it has 6 steps, numbered from 0")
         self.check(self.baton("run", "p.toml", "--until", "1", "--repeat", "2"), 2, "--repeat")
         for option in (("--until", "1"), ("--dump", "e"), ("--find-nan",)):
             self.check(self.baton("run", "p.toml", "--executor", "graph", *option), 2, option[0])
@@ -90,7 +91,27 @@ class Inside(Case):
         self.assertTrue((self.folder / "d" / "failed" / "y.npy").exists())
         clean = self.baton("run", "p.toml", "--find-nan", "--until", "root:l=1")
         self.check(clean, 0)
-        self.assertIn("every step made finite values of finite values", clean.out)
+        self.assertIn("no step made a NaN or an infinity of finite values", clean.out)
+
+    def test_a_run_with_nan_says_how_to_find_it(self):
+        result = self.baton("run", "p.toml")
+        self.check(result, 0)
+        self.assertRegex(result.out, r"elements that are NaN or infinite: y has \d+ of 256; --find-nan names")
+        self.assertNotIn("--find-nan", self.baton("run", "p.toml", "--until", "root:l=1").out)
+
+    def test_a_nan_of_an_argument_is_not_of_finite_values(self):
+        self.write("n.toml", """[buffers]
+y = { dtype = "f32", shape = 4, role = "output" }
+[kernels]
+k = { text = 'extern "C" __global__ void k(float* y, float a) { y[threadIdx.x] = a; }' }
+[[steps]]
+launch = "k"
+grid = 1
+block = 4
+args = ["y", nan]
+""")
+        result = self.baton("run", "n.toml", "--find-nan")
+        self.check(result, 1, "launch 0 (k), whose argument 1 is nan, makes a NaN: y[0] is the first of 4")
 
     def test_dump_has_the_buffers_after_a_fault(self):
         if ON_GPU:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "base/environment.h"
@@ -52,8 +54,21 @@ fs::path entry_path(const fs::path& directory, std::string_view key) {
   return directory / key.substr(0, 2) / (std::string(key) + std::string(kExtension));
 }
 
+// A process that compiles many kernels meets the same trouble each time, and tells it once.
+void warn(const std::string& text) {
+  constexpr std::size_t kMostTold = 256;  // of texts that are remembered
+  static std::mutex mutex;
+  static std::set<std::string>& told = *new std::set<std::string>;  // outlives all threads
+  {
+    const std::lock_guard lock(mutex);
+    if (told.contains(text)) return;
+    if (told.size() < kMostTold) told.insert(text);
+  }
+  log(LogLevel::kWarning, "{}", text);
+}
+
 void say(const std::string& trouble) {
-  if (!trouble.empty()) log(LogLevel::kWarning, "compile cache: {}", trouble);
+  if (!trouble.empty()) warn("compile cache: " + trouble);
 }
 
 // Folders as BATON_CACHE_DIR takes them, with a colon between two.
@@ -78,9 +93,9 @@ std::optional<Cache> Cache::open_default() {
     if (const auto bytes = parse_size(*size)) {
       settings.max_bytes = *bytes;
     } else {
-      log(LogLevel::kWarning,
+      warn(fmt::format(
           "BATON_CACHE_SIZE is \"{}\": expected bytes, or a number and K, M, G or T; taking {}",
-          printable(*size), format_bytes(settings.max_bytes));
+          printable(*size), format_bytes(settings.max_bytes)));
     }
   }
   if (settings.max_bytes == 0) return std::nullopt;
@@ -192,7 +207,7 @@ bool Cache::store_bytes(const std::string& key, const std::string& name,
   remove_abandoned_files(temporary());
   std::string failure;
   const auto not_kept = [&] {
-    log(LogLevel::kWarning, "compile cache: {}; the result is not kept", failure);
+    warn(fmt::format("compile cache: {}; the result is not kept", failure));
     return false;
   };
   std::optional<CachedWrite> written = CachedWrite::begin(temporary(), bytes, &failure);

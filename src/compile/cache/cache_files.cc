@@ -104,7 +104,7 @@ std::optional<CachedWrite> CachedWrite::begin(const fs::path& temporary, std::st
   const int closing = file.close();
   if (reason == 0) reason = closing;
   if (reason == 0) return made;
-  *failure = failure_to("write", made.own(), reason);
+  *failure = failure_to("write a file in", temporary, reason);
   return std::nullopt;
 }
 

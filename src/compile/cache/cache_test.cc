@@ -290,6 +290,10 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenMeansNoCache) {
   EXPECT_TRUE(log.has("not kept"));
   EXPECT_FALSE(cache.find(kKey));
   EXPECT_TRUE(cache.list().empty());
+  // It is told once.
+  const LogCapture later;
+  cache.store(kKey, sample());
+  EXPECT_FALSE(later.has("not kept"));
 }
 
 // Root may write anywhere: for as long as it lives, this process is nobody.
