@@ -176,6 +176,12 @@ cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t li
   return answer(cuLibraryGetGlobal(reinterpret_cast<CUdeviceptr*>(pointer), bytes, library, name));
 }
 
+cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryGetManaged(reinterpret_cast<CUdeviceptr*>(pointer), bytes, library, name));
+}
+
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                              unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
