@@ -19,7 +19,7 @@ RELINK = "-cudart shared"
 
 @functools.cache
 def built(name, *options):
-    # nvcc's own tools stumble over "=" and "," in names.
+#nvcc's own tools stumble over "=" and "," in names.
     path = pathlib.Path(FOLDER.name) / re.sub(r"\W+", "_", name + "".join(options))
     code = () if "-gencode" in options else ("-arch=sm_90",)
     subprocess.run([NVCC, *code, "-lineinfo", *options, PROGRAMS / f"{name}.cu", "-o", path], check=True)
@@ -57,6 +57,23 @@ class Nvcc(unittest.TestCase):
 
     def test_graphs(self):
         self.check_right(built("graphs"))
+
+    def test_captures_and_attributes_of_streams(self):
+        self.check_right(built("capture"))
+
+    def test_managed_variables(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_right(built("managed", *options))
+
+    def test_objects_that_nvlink_joined(self):
+        self.check_right(built("joined", "-rdc=true", str(PROGRAMS / "joined_part.cu")))
+
+    def test_kernels_that_launch_kernels_are_refused_by_name(self):
+        done, report = self.exec(built("nested", "-rdc=true"))
+        self.assertEqual(done.stdout, "cudaErrorNoKernelImageForDevice\n", done.stderr)
+        (part,) = report["unchecked"]
+        self.assertIn("dynamic parallelism, cudaLaunchDevice", part["why"])
 
     def test_a_race(self):
         for options in [("-cudart", "shared"), ()]:
@@ -135,7 +152,7 @@ class Nvcc(unittest.TestCase):
         self.assertIn("machine code only", report["unchecked"][0]["why"])
 
     def test_newer_ptx_replaces_machine_code_of_the_device(self):
-        # As prebuilt libraries have it: code for today's GPUs, PTX for those to come.
+#As prebuilt libraries have it : code for today's GPUs, PTX for those to come.
         self.check_right(built("runtime", "-gencode", "arch=compute_90,code=sm_90",
                                "-gencode", "arch=compute_120,code=compute_120"))
 

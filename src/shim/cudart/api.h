@@ -17,6 +17,8 @@ void __cudaRegisterFunction(void** handle, const char* host, char* device, const
                             dim3* grid_size, int* warp_size);
 void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int is_extern,
                        size_t size, int is_constant, int is_global);
+void __cudaRegisterManagedVar(void** handle, void** host, char* device, const char* name,
+                              int is_extern, size_t size, int is_constant, int is_global);
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream);
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function);

@@ -26,6 +26,7 @@ void FatBinaries::remove(void** handle) {
   const auto is_of_image = [image](const auto& entry) { return entry.second.image == image; };
   std::erase_if(kernels_, is_of_image);
   std::erase_if(variables_, is_of_image);
+  std::erase_if(managed_, [image](const Managed& each) { return each.image == image; });
 }
 
 void FatBinaries::add_kernel(void** handle, const void* host, const char* name) {
@@ -37,6 +38,29 @@ void FatBinaries::add_variable(void** handle, const void* host, const char* name
                                std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   variables_[host] = {image_of(handle), name, bytes, nullptr};
+}
+
+void FatBinaries::add_managed(void** handle, void** host, const char* name, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  managed_.push_back({image_of(handle), host, name, bytes});
+}
+
+cudaError_t FatBinaries::place_managed(void** handle) {
+  const std::lock_guard lock(mutex_);
+  Image* const image = image_of(handle);
+  for (const Managed& managed : managed_) {
+    if (managed.image != image) continue;
+    if (const CUresult result = load(*image); result != CUDA_SUCCESS) {
+      return static_cast<cudaError_t>(result);
+    }
+    CUdeviceptr address = 0;
+    const CUresult result =
+        cuLibraryGetManaged(&address, nullptr, image->library, managed.name.c_str());
+    if (result != CUDA_SUCCESS) return static_cast<cudaError_t>(result);
+    *managed.host = reinterpret_cast<void*>(address);
+    variables_[*managed.host] = {image, managed.name, managed.bytes, nullptr};
+  }
+  return cudaSuccess;
 }
 
 CUresult FatBinaries::load(Image& image) {
@@ -70,6 +94,26 @@ cudaError_t FatBinaries::kernel(const void* host, CUkernel* kernel) {
   }
   *kernel = named.kernel;
   return cudaSuccess;
+}
+
+const void* FatBinaries::host_of(CUkernel kernel) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [host, named] : kernels_) {
+    if (named.kernel == kernel) return host;
+  }
+  return kernel;
+}
+
+const void* FatBinaries::host_of(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [host, named] : kernels_) {
+    CUfunction placed = nullptr;
+    if (named.kernel != nullptr && cuKernelGetFunction(&placed, named.kernel) == CUDA_SUCCESS &&
+        placed == function) {
+      return host;
+    }
+  }
+  return function;
 }
 
 cudaError_t FatBinaries::variable(const void* host, CUdeviceptr* address, std::size_t* bytes) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "shim/cudart/api.h"
 
@@ -22,10 +23,17 @@ class FatBinaries {
   void remove(void** handle);
   void add_kernel(void** handle, const void* host, const char* name);
   void add_variable(void** handle, const void* host, const char* name, std::size_t bytes);
+  // A managed variable, which the host reaches by the pointer at `host`.
+  void add_managed(void** handle, void** host, const char* name, std::size_t bytes);
+  // Loads the image, and points the host's pointers to its managed variables.
+  cudaError_t place_managed(void** handle);
 
   // The kernel that the host's function stands for, or that is one itself:
   // cudaErrorInvalidDeviceFunction for any other address, and what loading its image gives.
   cudaError_t kernel(const void* host, CUkernel* kernel);
+  // The host's function that stands for a kernel or its function, or what was given.
+  const void* host_of(CUkernel kernel);
+  const void* host_of(CUfunction function);
   // The variable in the current context: cudaErrorInvalidSymbol for an address that is none.
   cudaError_t variable(const void* host, CUdeviceptr* address, std::size_t* bytes);
 
@@ -36,6 +44,12 @@ class FatBinaries {
     CUresult result = CUDA_SUCCESS;
     CUlibrary library = nullptr;
     void* handle = nullptr;  // what its own handle points to
+  };
+  struct Managed {
+    Image* image = nullptr;
+    void** host = nullptr;
+    std::string name;
+    std::size_t bytes = 0;
   };
   struct Named {
     Image* image = nullptr;
@@ -51,7 +65,8 @@ class FatBinaries {
   std::mutex mutex_;
   std::deque<Image> images_;
   Names kernels_;
-  Names variables_;
+  Names variables_;  // managed ones by their address, as host code names those
+  std::vector<Managed> managed_;
 };
 
 // The function that serves a kernel in the driver's calls.

@@ -176,6 +176,12 @@ cudaError_t cudaLibraryGetGlobal(void** pointer, size_t* bytes, cudaLibrary_t li
   return answer(cuLibraryGetGlobal(reinterpret_cast<CUdeviceptr*>(pointer), bytes, library, name));
 }
 
+cudaError_t cudaLibraryGetManaged(void** pointer, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryGetManaged(reinterpret_cast<CUdeviceptr*>(pointer), bytes, library, name));
+}
+
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                              unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
@@ -185,6 +191,29 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
       cuGetProcAddress(name, function, static_cast<int>(version), flags, &found);
   if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(found);
   return answer(result);
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, status);
+}
+
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryGetKernelCount(count, library));
+}
+
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t library) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryEnumerateKernels(kernels, count, library));
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int device) {
+  BATON_RUNTIME_BEGIN();
+  return answer(
+      cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value, kernel, device));
 }
 
 // The private tables of NVIDIA's runtime are not there.

@@ -78,7 +78,9 @@ void __cudaUnregisterFatBinary(void** handle) {
   FatBinaries::instance().remove(handle);
 }
 
-char __cudaInitModule(void**) {
+// Called before the host first uses a managed variable of the image.
+char __cudaInitModule(void** handle) {
+  if (baton::cudart::begin() == cudaSuccess) answer(FatBinaries::instance().place_managed(handle));
   return 1;
 }
 
@@ -90,6 +92,11 @@ void __cudaRegisterFunction(void** handle, const char* host, char*, const char* 
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t size, int,
                        int) {
   FatBinaries::instance().add_variable(handle, host, name, size);
+}
+
+void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, size_t size,
+                              int, int) {
+  FatBinaries::instance().add_managed(handle, host, name, size);
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {

@@ -22,7 +22,7 @@ class AfterImport:
         self.here = threading.local()  # is_asking: the other finders are being asked
 
     def find_spec(self, name, path=None, target=None):
-        # A spec may be asked for without an import behind it, so this stays.
+#A spec may be asked for without an import behind it, so this stays.
         if name != self.name or getattr(self.here, "is_asking", False):
             return None
         self.here.is_asking = True
@@ -46,7 +46,7 @@ class AfterImport:
 
         def exec_module(module):
             execute(module)
-            # A loader may have other modules too, and may have been found before.
+#A loader may have other modules too, and may have been found before.
             if module.__name__ != self.name or self not in sys.meta_path:
                 return
             sys.meta_path.remove(self)
@@ -80,11 +80,11 @@ def import_next():
 def bindings(own_default_stream):
     return lambda module: own("runtime_bindings").take_over(module, own_default_stream, own("notices"))
 
-
-# The modules of the runtime in cuda.bindings. The first is that of versions before 13.5.
+#The modules of the runtime in cuda.bindings.The first is that of versions before 13.5.
 RUNTIMES = ("cuda.bindings._bindings.cyruntime", "cuda.bindings._internal.runtime")
 sys.meta_path[:0] = [
     AfterImport("torch", lambda torch: own("torch_operators").take_over(torch, own("notices"))),
+    AfterImport("cutlass.base_dsl.compiler", lambda compiler: own("cute_compiler").take_over(compiler, own("notices"))),
     *(AfterImport(name, bindings(False)) for name in RUNTIMES),
     *(AfterImport(name + "_ptds", bindings(True)) for name in RUNTIMES),
 ]

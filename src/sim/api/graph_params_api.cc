@@ -30,7 +30,7 @@ CUresult give_event(CUevent* result, const std::shared_ptr<SimEvent>& event) {
 // Devices see pinned memory too, at its own address.
 bool is_host(const CopySide& side) {
   const auto found = HostMemory::instance().find(side.address);
-  return side.heap == nullptr || (found && found->kind != HostMemory::Kind::kManaged);
+  return side.heap == nullptr || (found && !found->is_managed());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
+#include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 
 namespace baton::sim::api {
@@ -140,11 +141,15 @@ CUresult LibraryGetModule(CUmodule* module, CUlibrary library) {
   return CUDA_SUCCESS;
 }
 
-// PTX has no managed variables: nvcc makes them global ones that the host fills in.
-CUresult LibraryGetManaged(CUdeviceptr*, size_t*, CUlibrary library, const char* name) {
-  loaded_module(reinterpret_cast<CUmodule>(library));
-  require(name != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return CUDA_ERROR_NOT_FOUND;
+CUresult LibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                           const char* name) {
+  CUdeviceptr found = 0;
+  const CUresult result = LibraryGetGlobal(&found, bytes, library, name);
+  if (result != CUDA_SUCCESS) return result;
+  const auto host = HostMemory::instance().find(found);
+  require(host && host->kind == HostMemory::Kind::kVariable, CUDA_ERROR_NOT_FOUND);
+  if (address != nullptr) *address = found;
+  return CUDA_SUCCESS;
 }
 
 CUresult KernelGetLibrary(CUlibrary* library, CUkernel handle) {

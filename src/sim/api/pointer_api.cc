@@ -30,7 +30,7 @@ std::optional<Pointer> find(CUdeviceptr address) {
     Pointer pointer{
         address, SimDevice::find(CUdevice{host->ordinal}), false, false, host->base, host->bytes,
         host->id};
-    pointer.is_managed = host->kind == HostMemory::Kind::kManaged;
+    pointer.is_managed = host->is_managed();
     pointer.pool = host->pool;
     return pointer;
   }

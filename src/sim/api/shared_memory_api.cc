@@ -76,7 +76,7 @@ CUresult MemHostGetDevicePointer(CUdeviceptr* address, void* pointer, unsigned f
 CUresult MemHostGetFlags(unsigned* flags, void* pointer) {
   usable_context();
   const auto host = HostMemory::instance().find(reinterpret_cast<std::uintptr_t>(pointer));
-  require(flags != nullptr && host && host->kind != HostMemory::Kind::kManaged,
+  require(flags != nullptr && host && !host->is_managed(),
           CUDA_ERROR_INVALID_VALUE);
   *flags = host->flags | CU_MEMHOSTALLOC_DEVICEMAP;
   return CUDA_SUCCESS;

@@ -333,6 +333,7 @@ std::shared_ptr<LoadedModule> Context::place(const SimLibrary& library) {
   if (known != modules_.end()) return known->second;
   const LibraryCode& code = library.on(profile_.chip());
   auto module = LoadedModule::load(code.ptx, heap_->memory(), profile_.chip());
+  library.managed().place(module, ordinal_);
   modules_.emplace(&library, module);
   if (code.may_wait) expect_overlap();
   return module;

@@ -22,6 +22,8 @@ const char* title_of(HostMemory::Kind kind) {
       return "pinned memory";
     case HostMemory::Kind::kManaged:
       return "managed memory";
+    case HostMemory::Kind::kVariable:
+      return "a managed variable";
     case HostMemory::Kind::kRegistered:
       return "registered memory";
   }
@@ -70,7 +72,7 @@ void* HostMemory::allocate(std::size_t bytes, int ordinal, Kind kind, unsigned f
       reinterpret_cast<std::uintptr_t>(pointer), bytes, next_buffer_id(), ordinal, kind, flags};
   made.pool = std::move(pool);
   made.memory = std::move(memory);
-  if (kind == Kind::kManaged) made.advice = std::make_shared<ManagedAdvice>(bytes);
+  if (made.is_managed()) made.advice = std::make_shared<ManagedAdvice>(bytes);
   std::lock_guard lock(mutex_);
   add(made);
   return pointer;
@@ -126,7 +128,8 @@ void HostMemory::free_all(int ordinal) {
   std::lock_guard lock(mutex_);
   for (auto each = allocations_.begin(); each != allocations_.end();) {
     const auto next = std::next(each);
-    if (each->second.ordinal == ordinal) remove(each);
+    const Allocation& one = each->second;
+    if (one.ordinal == ordinal && one.kind != Kind::kVariable) remove(each);
     each = next;
   }
 }

@@ -22,7 +22,8 @@ class HostMemory {
  public:
   static HostMemory& instance();  // never destroyed
 
-  enum class Kind : std::uint8_t { kPinned, kManaged, kRegistered };
+  // kVariable: of a library's managed variables, which own it.
+  enum class Kind : std::uint8_t { kPinned, kManaged, kVariable, kRegistered };
 
   struct Allocation {
     std::uintptr_t base = 0;
@@ -35,6 +36,8 @@ class HostMemory {
     std::shared_ptr<ManagedAdvice> advice = nullptr;  // of managed memory
     std::shared_ptr<void> memory = nullptr;           // null: the caller's
     bool leaving = false;  // a command frees it, and nothing new may name it
+
+    bool is_managed() const { return kind == Kind::kManaged || kind == Kind::kVariable; }
   };
 
   // Bytes in whole pages, which no device sees yet. Null where the host has no more memory.
@@ -54,7 +57,8 @@ class HostMemory {
   // is here already.
   bool take(void* pointer, std::size_t bytes, int ordinal, unsigned flags);
   bool give_back(void* pointer);
-  // Frees what the contexts of one device allocated, and gives back what they took.
+  // Frees what the contexts of one device allocated, and gives back what they took. Variables
+  // stay.
   void free_all(int ordinal);
   // The allocation around an address, but for one on its way out.
   std::optional<Allocation> find(std::uintptr_t address) const;

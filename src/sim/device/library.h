@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "chip/chip.h"
 #include "ptx/ast.h"
+#include "sim/device/managed_variables.h"
 #include "sim/engine/lower/module.h"
 
 namespace baton::sim {
@@ -106,7 +107,7 @@ struct ImageRefusal {
 };
 
 // A loaded image on no device in particular; devices place it when they first need it. Immutable
-// but for the kernels' settings.
+// but for the kernels' settings and its managed variables.
 class SimLibrary : public std::enable_shared_from_this<SimLibrary> {
  public:
   // Takes an image as cuLibraryLoadData does. Throws ImageRefusal where `wanted` does not take it,
@@ -121,6 +122,7 @@ class SimLibrary : public std::enable_shared_from_this<SimLibrary> {
   // The kernel's facts on a chip, whatever devices are in use. Throws as `on`, Refusal(
   // CUDA_ERROR_NOT_FOUND) where the chip's code lacks it, Error where its body does not parse.
   const LoadedKernel& facts(const SimKernel& kernel, const chip::Chip& chip) const;
+  ManagedVariables& managed() const { return managed_; }
 
  private:
   void add_kernels(const LibraryCode& code);
@@ -128,6 +130,7 @@ class SimLibrary : public std::enable_shared_from_this<SimLibrary> {
 
   std::map<int, LibraryCode> codes_;  // by architecture, of the simulated devices
   std::deque<SimKernel> kernels_;
+  mutable ManagedVariables managed_;
 };
 
 }  // namespace baton::sim

@@ -379,6 +379,24 @@ bool LoadedModule::global(std::string_view name, std::uint64_t* address, std::ui
   return true;
 }
 
+std::vector<LoadedModule::ManagedVariable> LoadedModule::managed_variables() const {
+  std::vector<ManagedVariable> found;
+  for (const ptx::TopLevel& item : impl_->ptx->items()) {
+    const auto* variable = std::get_if<ptx::Variable>(&item);
+    if (variable == nullptr || std::ranges::count(variable->attributes, "managed") == 0) continue;
+    found.push_back({std::string(variable->name), std::max<std::uint64_t>(bytes_of(*variable), 1)});
+  }
+  return found;
+}
+
+void LoadedModule::set_address(std::string_view name, std::uint64_t address, bool initialise) {
+  std::lock_guard lock(impl_->mutex);
+  const ptx::Variable& variable = *impl_->ptx->variable(name);
+  impl_->addresses.insert_or_assign(&variable, address);
+  impl_->memory->set_name(address, fmt::format("variable {}", name));
+  if (initialise) impl_->initialise(variable, bytes_of(variable), address);
+}
+
 const ptx::ParsedModule& LoadedModule::ptx() const {
   return *impl_->ptx;
 }

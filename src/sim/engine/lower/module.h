@@ -67,6 +67,16 @@ class LoadedModule {
   // Address and size of a .global or .const variable; false where there is none.
   bool global(std::string_view name, std::uint64_t* address, std::uint64_t* bytes);
 
+  // The .global variables with .attribute(.managed). They need memory that the host shares: someone
+  // else allocates that, and says where it is before any kernel or look-up needs it.
+  struct ManagedVariable {
+    std::string name;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<ManagedVariable> managed_variables() const;
+  // The memory stays the caller's. With `initialise` it gets the variable's initial value.
+  void set_address(std::string_view name, std::uint64_t address, bool initialise);
+
   const ptx::ParsedModule& ptx() const;
 
   struct Impl;
