@@ -70,8 +70,10 @@ void tell(const ExecReport& report, const ExecCommand& command,
           const std::vector<tools::Suppression>& suppressions, ReportWriter& writer) {
   for (const ExecReport::Seen& seen : report.findings) writer.finding(seen);
   for (const auto& [name, calls] : report.missing) {
-    writer.note(fmt::format("not simulated: {} ({}); it gave CUDA_ERROR_NOT_SUPPORTED", name,
-                            plural(calls, "call")));
+    // Entries of the driver have names like cuInit, those of the runtime like cudaMalloc.
+    const bool is_runtime = name.starts_with("cuda") || name.starts_with("__cuda");
+    writer.note(fmt::format("not simulated: {} ({}); it gave {}", name, plural(calls, "call"),
+                            is_runtime ? "cudaErrorNotSupported" : "CUDA_ERROR_NOT_SUPPORTED"));
   }
   for (const auto& [why, loads] : report.images) {
     writer.note(

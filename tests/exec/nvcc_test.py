@@ -58,6 +58,23 @@ class Nvcc(unittest.TestCase):
     def test_graphs(self):
         self.check_right(built("graphs"))
 
+    def test_captures_and_attributes_of_streams(self):
+        self.check_right(built("capture"))
+
+    def test_managed_variables(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_right(built("managed", *options))
+
+    def test_objects_that_nvlink_joined(self):
+        self.check_right(built("joined", "-rdc=true", str(PROGRAMS / "joined_part.cu")))
+
+    def test_kernels_that_launch_kernels_are_refused_by_name(self):
+        done, report = self.exec(built("nested", "-rdc=true"))
+        self.assertEqual(done.stdout, "cudaErrorNoKernelImageForDevice\n", done.stderr)
+        (part,) = report["unchecked"]
+        self.assertIn("dynamic parallelism, cudaLaunchDevice", part["why"])
+
     def test_a_race(self):
         for options in [("-cudart", "shared"), ()]:
             with self.subTest(options):

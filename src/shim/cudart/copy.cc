@@ -237,6 +237,19 @@ cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcp
   return submit_and_wait(flat_copy(target, source, bytes, kind));
 }
 
+cudaError_t cudaMemcpyBatchAsync(void* const* targets, const void* const* sources,
+                                 const size_t* sizes, size_t count,
+                                 cudaMemcpyAttributes* attributes, size_t* first_copies,
+                                 size_t attribute_count, cudaStream_t stream) {
+  static_assert(sizeof(cudaMemcpyAttributes) == sizeof(CUmemcpyAttributes));
+  BATON_RUNTIME_BEGIN();
+  return answer(cuMemcpyBatchAsync(
+      const_cast<CUdeviceptr*>(reinterpret_cast<const CUdeviceptr*>(targets)),
+      const_cast<CUdeviceptr*>(reinterpret_cast<const CUdeviceptr*>(sources)),
+      const_cast<size_t*>(sizes), count, reinterpret_cast<CUmemcpyAttributes*>(attributes),
+      first_copies, attribute_count, stream_of(stream)));
+}
+
 cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return submit(flat_copy(target, source, bytes, kind), stream);

@@ -96,6 +96,26 @@ cudaError_t FatBinaries::kernel(const void* host, CUkernel* kernel) {
   return cudaSuccess;
 }
 
+const void* FatBinaries::host_of(CUkernel kernel) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [host, named] : kernels_) {
+    if (named.kernel == kernel) return host;
+  }
+  return kernel;
+}
+
+const void* FatBinaries::host_of(CUfunction function) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [host, named] : kernels_) {
+    CUfunction placed = nullptr;
+    if (named.kernel != nullptr && cuKernelGetFunction(&placed, named.kernel) == CUDA_SUCCESS &&
+        placed == function) {
+      return host;
+    }
+  }
+  return function;
+}
+
 cudaError_t FatBinaries::variable(const void* host, CUdeviceptr* address, std::size_t* bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = variables_.find(host);

@@ -31,6 +31,9 @@ class FatBinaries {
   // The kernel that the host's function stands for, or that is one itself:
   // cudaErrorInvalidDeviceFunction for any other address, and what loading its image gives.
   cudaError_t kernel(const void* host, CUkernel* kernel);
+  // The host's function that stands for a kernel or its function, or what was given.
+  const void* host_of(CUkernel kernel);
+  const void* host_of(CUfunction function);
   // The variable in the current context: cudaErrorInvalidSymbol for an address that is none.
   cudaError_t variable(const void* host, CUdeviceptr* address, std::size_t* bytes);
 

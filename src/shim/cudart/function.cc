@@ -193,6 +193,29 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   return answer(result);
 }
 
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return cudaGetDriverEntryPointByVersion(name, function, CUDART_VERSION, flags, status);
+}
+
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryGetKernelCount(count, library));
+}
+
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t library) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryEnumerateKernels(kernels, count, library));
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int device) {
+  BATON_RUNTIME_BEGIN();
+  return answer(
+      cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value, kernel, device));
+}
+
 // The private tables of NVIDIA's runtime are not there.
 cudaError_t cudaGetExportTable(const void** table, const cudaUUID_t*) {
   if (table != nullptr) *table = nullptr;

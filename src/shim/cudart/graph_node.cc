@@ -5,6 +5,7 @@
 
 #include "shim/cudart/channel.h"
 #include "shim/cudart/copy.h"
+#include "shim/cudart/fat_binaries.h"
 #include "shim/cudart/graph_params.h"
 #include "shim/cudart/thread_state.h"
 
@@ -164,6 +165,24 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
   return answer(cuStreamBeginCaptureToGraph(stream_of(stream), graph, after,
                                             reinterpret_cast<const CUgraphEdgeData*>(edges), count,
                                             static_cast<CUstreamCaptureMode>(mode)));
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
+  BATON_RUNTIME_BEGIN();
+  if (params == nullptr) return answer(cudaErrorInvalidValue);
+  CUDA_KERNEL_NODE_PARAMS told;
+  if (const CUresult result = cuGraphKernelNodeGetParams(node, &told)) return answer(result);
+  auto& binaries = baton::cudart::FatBinaries::instance();
+  const void* const function =
+      told.kern != nullptr ? binaries.host_of(told.kern) : binaries.host_of(told.func);
+  *params = {};
+  params->func = const_cast<void*>(function);
+  params->gridDim = dim3(told.gridDimX, told.gridDimY, told.gridDimZ);
+  params->blockDim = dim3(told.blockDimX, told.blockDimY, told.blockDimZ);
+  params->sharedMemBytes = told.sharedMemBytes;
+  params->kernelParams = told.kernelParams;
+  params->extra = told.extra;
+  return cudaSuccess;
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {

@@ -60,6 +60,26 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return answer(cuStreamGetDevice(stream_of(stream), device));
 }
 
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   const cudaLaunchAttributeValue* value) {
+  static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUlaunchAttributeValue));
+  BATON_RUNTIME_BEGIN();
+  return answer(cuStreamSetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(attribute),
+                                     reinterpret_cast<const CUstreamAttrValue*>(value)));
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue* value) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuStreamGetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(attribute),
+                                     reinterpret_cast<CUstreamAttrValue*>(value)));
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuStreamCopyAttributes(stream_of(to), stream_of(from)));
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   BATON_RUNTIME_BEGIN();
   return answer(cuStreamSynchronize(stream_of(stream)));
@@ -125,6 +145,14 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
       dependencies, reinterpret_cast<const CUgraphEdgeData**>(edges), count);
   if (id != nullptr) *id = number;
   return answer(result);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
+                                                const cudaGraphEdgeData* edges, size_t count,
+                                                unsigned flags) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuStreamUpdateCaptureDependencies(
+      stream_of(stream), nodes, reinterpret_cast<const CUgraphEdgeData*>(edges), count, flags));
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {

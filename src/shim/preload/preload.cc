@@ -18,6 +18,7 @@
 #include "shim/preload/own_functions.h"
 #include "shim/preload/refused_handles.h"
 #include "shim/preload/static_runtime.h"
+#include "shim/preload/wrapped_runtime.h"
 
 namespace baton::preload {
 namespace {
@@ -100,9 +101,24 @@ std::set<std::pair<std::string, std::uintptr_t>>& known_objects() {
   return known;
 }
 
+// `baton record` puts a driver of its own in front of the simulated one.
+std::string own_path(const char* library) {
+  const char* driver = std::getenv("BATON_EXEC_DRIVER");
+  const bool is_led = driver != nullptr && *driver != '\0';
+  return is_led && std::strcmp(library, "libcuda.so.1") == 0 ? driver : folder() + library;
+}
+
+// A library of this folder, or null, which is told.
+void* open_own(const std::string& path) {
+  void* const library = system_open()(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) tell(path + " does not load: " + dlerror());
+  return library;
+}
+
 // Whether the object has a runtime whose functions are led elsewhere now.
 bool look_at(const LoadedObject& object, const SymbolTable& symbols) {
-  switch (find_runtime(symbols, object.path)) {
+  const StaticRuntime found = find_runtime(symbols, object.path);
+  switch (found) {
     case StaticRuntime::kNone:
       return false;
     case StaticRuntime::kOld:
@@ -111,13 +127,18 @@ bool look_at(const LoadedObject& object, const SymbolTable& symbols) {
            "CUDA 13");
       return false;
     case StaticRuntime::kNamed:
+    case StaticRuntime::kWrapped:
       break;
   }
-  const std::string own = folder() + "libcudart.so.13";
-  void* const runtime = system_open()(own.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (runtime == nullptr) {
-    tell(own + " does not load: " + dlerror());
-    return false;
+  void* const runtime = open_own(folder() + "libcudart.so.13");
+  if (runtime == nullptr) return false;
+  if (found == StaticRuntime::kWrapped) {
+    void* const driver = open_own(own_path("libcuda.so.1"));
+    if (driver == nullptr) return false;
+    if (!take_over_wrapped(symbols, object.base, runtime, driver)) {
+      tell("the CUDA runtime in " + object.path + " is replaced in parts only, and may fail");
+    }
+    return false;  // no kernels are registered with it
   }
   if (!take_over(symbols, object.base, runtime)) {
     tell("the system keeps the code of " + object.path +
@@ -166,13 +187,6 @@ const char* own_library(std::string_view name) {
   if (file == "libcuda.so") return "libcuda.so.1";
   if (file == "libnvidia-ml.so") return "libnvidia-ml.so.1";
   return nullptr;
-}
-
-// `baton record` puts a driver of its own in front of the simulated one.
-std::string own_path(const char* library) {
-  const char* driver = std::getenv("BATON_EXEC_DRIVER");
-  const bool is_led = driver != nullptr && *driver != '\0';
-  return is_led && std::strcmp(library, "libcuda.so.1") == 0 ? driver : folder() + library;
 }
 
 // Where an object that asks for a plain name searches: its own folders too, which the system would

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shim/preload/detour.h"
+#include "shim/preload/wrapped_runtime.h"
 
 namespace baton::preload {
 namespace {
@@ -32,7 +33,9 @@ StaticRuntime find_runtime(const SymbolTable& object, std::string_view path) {
     return file.substr(kLibrary.size()).starts_with(kVersion) ? StaticRuntime::kNamed
                                                               : StaticRuntime::kOld;
   }
-  if (object.names().find(kPrivateName) == std::string_view::npos) return StaticRuntime::kNone;
+  if (object.names().find(kPrivateName) == std::string_view::npos) {
+    return has_wrappers(object) ? StaticRuntime::kWrapped : StaticRuntime::kNone;
+  }
   bool is_old = false;
   object.functions([&](std::string_view name, const Elf64_Sym&) {
     if (name == kOldName) is_old = true;

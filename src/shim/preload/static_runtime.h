@@ -12,6 +12,9 @@ enum class StaticRuntime : unsigned char {
   kNone,   // or one without symbols, which is told when it starts (shim/export_table.h)
   kNamed,  // of CUDA 13, with the names of its functions
   kOld,    // of an earlier CUDA
+  // Without symbols, but with exported functions that do nothing but jump to it
+  // (wrapped_runtime.h).
+  kWrapped,
 };
 
 // `path`: of the object. The runtime as a library counts too.

@@ -85,6 +85,7 @@ def bindings(own_default_stream):
 RUNTIMES = ("cuda.bindings._bindings.cyruntime", "cuda.bindings._internal.runtime")
 sys.meta_path[:0] = [
     AfterImport("torch", lambda torch: own("torch_operators").take_over(torch, own("notices"))),
+    AfterImport("cutlass.base_dsl.compiler", lambda compiler: own("cute_compiler").take_over(compiler, own("notices"))),
     *(AfterImport(name, bindings(False)) for name in RUNTIMES),
     *(AfterImport(name + "_ptds", bindings(True)) for name in RUNTIMES),
 ]

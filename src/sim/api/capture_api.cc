@@ -107,10 +107,11 @@ CUresult StreamUpdateCaptureNodes(CUstream stream, CUgraphNode* nodes, size_t co
 
 CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
-  require(result != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *result = nullptr;
+  if (result != nullptr) *result = nullptr;
   std::lock_guard lock(Scheduler::instance().mutex);
   const std::shared_ptr<Capture> capture = stream->capture.capture;
+  // Who gave the graph need not ask for it.
+  require(result != nullptr || (capture != nullptr && capture->is_given), CUDA_ERROR_INVALID_VALUE);
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   require(capture->origin == stream.get(), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED ||
@@ -119,7 +120,7 @@ CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
   const bool joined = is_joined(*capture, stream->capture.frontier);
   end_capture(*capture);
   if (!capture->invalidated && joined) {
-    *result = capture->handle;
+    if (result != nullptr) *result = capture->handle;
     return CUDA_SUCCESS;
   }
   if (!capture->is_given) Objects::instance().graphs.remove(capture->handle);

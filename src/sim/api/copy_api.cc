@@ -1,5 +1,6 @@
 // Copies and fills that wait, and those of several rows.
 
+#include <algorithm>
 #include <limits>
 
 #include "sim/api/api.h"
@@ -190,6 +191,27 @@ CUresult Memcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes) {
 
 CUresult MemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream) {
   return copy_all(target, source, bytes, stream, Waiting::kAsNeeded);
+}
+
+// A batch has no order of its own; here it has that of the list.
+CUresult MemcpyBatchAsync(CUdeviceptr* targets, CUdeviceptr* sources, size_t* sizes, size_t count,
+                          CUmemcpyAttributes* attributes, size_t* first_copies,
+                          size_t attribute_count, CUstream stream) {
+  require(targets != nullptr && sources != nullptr && sizes != nullptr && count != 0,
+          CUDA_ERROR_INVALID_VALUE);
+  require(attributes != nullptr && first_copies != nullptr && attribute_count != 0 &&
+              attribute_count <= count && first_copies[0] == 0,
+          CUDA_ERROR_INVALID_VALUE);
+  for (size_t k = 0; k < count; ++k) {
+    require(targets[k] != 0 && sources[k] != 0 && sizes[k] != 0, CUDA_ERROR_INVALID_VALUE);
+    MemcpyAsync(targets[k], sources[k], sizes[k], stream);
+  }
+  const auto is_read_in_call = [](const CUmemcpyAttributes& each) {
+    return each.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+  };
+  return std::any_of(attributes, attributes + attribute_count, is_read_in_call)
+             ? StreamSynchronize(stream)
+             : CUDA_SUCCESS;
 }
 
 CUresult MemcpyHtoD(CUdeviceptr target, const void* source, size_t bytes) {

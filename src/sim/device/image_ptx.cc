@@ -2,23 +2,35 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
 #include "image/kept_ptx.h"
+#include "image/link_ptx.h"
+#include "ptx/ast.h"
 
 namespace baton::sim {
 namespace {
 
-// A fatbin's first word, and that of the wrapper that points to one (fatbinary_section.h: two
-// words, then the address).
+// A fatbin's first word, and that of the wrapper that points to one.
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 constexpr std::uint32_t kFatbinWrapperMagic = 0x466243B1;
-constexpr std::size_t kFatbinWrapperData = 8;
+
+// fatbinary_section.h
+struct FatbinWrapper {
+  std::uint32_t magic = 0;
+  std::uint32_t version = 0;
+  const void* fatbin = nullptr;
+  // In version 2: the fatbins of the objects that nvlink joined, and a null behind them.
+  const void* const* joined = nullptr;
+};
+constexpr std::uint32_t kVersionOfJoined = 2;
 
 // Whether `code` starts with `magic`. Reads no byte behind the first that differs, as a shorter
 // text ends in a NUL.
@@ -52,14 +64,27 @@ const image::FatbinMember* code_for(const image::Fatbin& fatbin, int architectur
   return best;
 }
 
-// The fatbin that an image is or points to; null where it is something else.
-const void* fatbin_of(const void* code) {
+// The fatbin that an image is or points to, as its wrapper has it; none where the image is
+// something else.
+FatbinWrapper fatbin_of(const void* code) {
   const auto* bytes = static_cast<const char*>(code);
-  if (starts_with(bytes, kFatbinMagic)) return code;
-  if (!starts_with(bytes, kFatbinWrapperMagic)) return nullptr;
-  const void* data = nullptr;
-  std::memcpy(&data, bytes + kFatbinWrapperData, sizeof data);
-  return data;
+  FatbinWrapper wrapper;
+  if (starts_with(bytes, kFatbinMagic)) wrapper.fatbin = code;
+  if (starts_with(bytes, kFatbinWrapperMagic)) std::memcpy(&wrapper, bytes, sizeof wrapper);
+  return wrapper;
+}
+
+// Kernels launch others by these functions of CUDA's device runtime.
+void refuse_launches(const ptx::ParsedModule& module) {
+  for (const char* name : {"cudaLaunchDevice", "cudaLaunchDeviceV2", "cudaCDP2LaunchDevice",
+                           "cudaCDP2LaunchDeviceV2"}) {
+    if (module.function(name) == nullptr) continue;
+    throw error(
+        ErrorCode::kUnsupported,
+        "its kernels launch kernels (dynamic parallelism, {}), which the simulated GPU does "
+        "not do; run it on a GPU",
+        name);
+  }
 }
 
 image::Fatbin read_fatbin(const void* start) {
@@ -79,12 +104,27 @@ std::string retarget(std::string ptx, int architecture) {
   return ptx.replace(digits, end - digits, std::to_string(architecture));
 }
 
+std::string ptx_of_fatbin(const FatbinWrapper& wrapper, int architecture);
+
+// What nvlink makes of several objects (-rdc=true) is machine code. The PTX of the objects is
+// joined in its place.
+std::string joined_ptx(const void* const* fatbins, int architecture) {
+  std::vector<std::shared_ptr<const ptx::ParsedModule>> modules;
+  for (; *fatbins != nullptr; ++fatbins) {
+    FatbinWrapper object;
+    object.fatbin = *fatbins;
+    modules.push_back(ptx::ParsedModule::of(ptx_of_fatbin(object, architecture), "<ptx>"));
+    refuse_launches(*modules.back());
+  }
+  return modules.empty() ? std::string() : image::link_ptx(modules);
+}
+
 // The PTX of a fatbin that suits the architecture best: the newest that is not too new, else
 // whichever there is, as what refuses it says why. Libraries often have machine code for all
 // architectures of their day, and PTX for the newest alone: a GPU runs the code, and the PTX of the
 // same kernels is run here in its place.
-std::string ptx_of_fatbin(const void* start, int architecture) {
-  const image::Fatbin fatbin = read_fatbin(start);
+std::string ptx_of_fatbin(const FatbinWrapper& wrapper, int architecture) {
+  const image::Fatbin fatbin = read_fatbin(wrapper.fatbin);
   const image::FatbinMember* best = nullptr;
   for (const image::FatbinMember& member : fatbin.members()) {
     if (member.facts.kind != image::FatbinMember::Kind::kPtx) continue;
@@ -103,6 +143,9 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
         return std::string(kept);
       }
     }
+  }
+  if (best == nullptr && wrapper.version == kVersionOfJoined && wrapper.joined != nullptr) {
+    return joined_ptx(wrapper.joined, architecture);
   }
   if (best == nullptr) {
     throw error(ErrorCode::kUnsupported,
@@ -126,7 +169,9 @@ std::string ptx_of_image(const void* code, int architecture) {
                 "the image is a cubin: it holds machine code only, no PTX, and the simulated GPU "
                 "runs PTX; give it the PTX of the same kernels, or run on a GPU");
   }
-  if (const void* fatbin = fatbin_of(code)) return ptx_of_fatbin(fatbin, architecture);
+  if (const FatbinWrapper wrapper = fatbin_of(code); wrapper.fatbin != nullptr) {
+    return ptx_of_fatbin(wrapper, architecture);
+  }
   const std::string_view text(bytes);
   if (text.find(".version") == std::string_view::npos) {
     throw error(ErrorCode::kInvalidInput,
@@ -140,7 +185,7 @@ std::string ptx_of_image(const void* code, int architecture) {
 std::string cubin_of_image(const void* code, int architecture) {
   const auto* bytes = static_cast<const char*>(code);
   if (is_elf(bytes)) return {bytes, image::ElfFile::size_of(bytes)};
-  const void* const start = fatbin_of(code);
+  const void* const start = fatbin_of(code).fatbin;
   if (start == nullptr) return {};
   const image::Fatbin fatbin = read_fatbin(start);
   const image::FatbinMember* const member = code_for(fatbin, architecture);

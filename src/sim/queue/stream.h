@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,6 +56,7 @@ struct SimStream {
   // What StreamGetCaptureInfo last gave out.
   std::vector<CUgraphNode> reported_nodes;
   std::vector<CUgraphEdgeData> reported_edges;
+  std::map<CUstreamAttrID, CUstreamAttrValue> attributes;  // that callers set
 
  private:
   static std::uint64_t next_id() {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "sim/engine/async/hardware_map.h"
+
 namespace baton::sim {
 namespace {
 
@@ -128,7 +130,8 @@ TensorMapBytes pack(const TileMap& map) {
 std::optional<TileMap> unpack_tensor_map(const TensorMapBytes& bytes) {
   Stored stored;
   std::memcpy(&stored, bytes.data(), sizeof(stored));
-  if (stored.magic != kMagic || stored.layout != kLayout) return std::nullopt;
+  if (stored.magic != kMagic) return read_hardware_map(bytes);
+  if (stored.layout != kLayout) return std::nullopt;
   return is_damaged(stored.map) ? std::nullopt : std::optional(stored.map);
 }
 

@@ -88,8 +88,9 @@ inline constexpr std::size_t kTensorMapBytes = 128;
 using TensorMapBytes = std::array<std::byte, kTensorMapBytes>;
 
 TensorMapBytes pack(const TileMap& map);
-// Nothing if the bytes are not a tensor map of a simulated GPU, or were overwritten. Kernels may
-// have left fields that no copy can use: see flaw_of.
+// Nothing if the bytes are neither a tensor map of a simulated GPU nor one that host code wrote
+// (hardware_map.h), or were overwritten. Kernels may have left fields that no copy can use: see
+// flaw_of.
 std::optional<TileMap> unpack_tensor_map(const TensorMapBytes& bytes);
 
 // Why no copy can use the map, such as "its box has 0 elements in dimension 1: 1 to 256 are
