@@ -1,12 +1,13 @@
 """CuTe DSL (nvidia-cutlass-dsl) under `baton exec`: its compiler hands over PTX in the place of machine code.
 
 The compiler puts a fat binary with machine code alone into the module that it returns, as a constant, and writes the
-PTX to a file where it is asked to. The simulated GPU takes PTX from the same call. It adds line
-information, so that findings have the lines of the Python source.
+PTX to a file where it is asked to. The simulated GPU takes PTX from the same call. Line information is added, so
+that findings have the lines of the Python source.
 """
 
 import os
 import re
+import shutil
 import tempfile
 
 PATH_OPTION = re.compile(r"dump-ptx-path='([^']*)'")
@@ -22,26 +23,30 @@ def take_over(module, notices):
 
     def compile(self, source, pipeline, *arguments, **options):
         with tempfile.TemporaryDirectory(prefix="baton-cute-") as folder:
-            asked = PATH_OPTION.search(pipeline)
-            path = asked[1] if asked else os.path.join(folder, "kernels")
-            compiled = original(self, source, with_ptx(pipeline, path, asked is not None), *arguments, **options)
-            if not replace_binaries(compiled if compiled is not None else source, path, module.ir):
+            path = os.path.join(folder, "kernels")
+            compiled = original(self, source, with_ptx(pipeline, path), *arguments, **options)
+            files = sorted(os.listdir(folder))
+            if not replace_binaries(compiled if compiled is not None else source, folder, files, module.ir):
                 notices.tell("the compiler of CuTe DSL gave no PTX: its kernels are machine code, which does not run")
+            if asked := PATH_OPTION.search(pipeline):
+                for name in files:
+                    shutil.copyfile(os.path.join(folder, name), asked[1] + name.removeprefix("kernels"))
             return compiled
 
     module.Compiler.compile = compile
 
 
-def with_ptx(pipeline, path, is_there):
-    return pipeline if is_there else pipeline.replace("cute-to-nvvm{", f"cute-to-nvvm{{dump-ptx-path='{path}' ", 1)
+def with_ptx(pipeline, path):
+    pipeline = PATH_OPTION.sub("", pipeline)
+    return pipeline.replace("cute-to-nvvm{", f"cute-to-nvvm{{dump-ptx-path='{path}' ", 1)
 
 
-def replace_binaries(compiled, path, ir):
+def replace_binaries(compiled, folder, files, ir):
     """False where there is machine code without PTX."""
     binaries = [each for each in compiled.body.operations if is_binary(each, ir)]
     if not binaries:
         return True
-    texts = ptx_files(path)
+    texts = [text for text in (read(folder, name) for name in files) if b".version" in text]
     if len(texts) != len(binaries):
         return False
     for operation, text in zip(binaries, texts):
@@ -59,11 +64,6 @@ def is_binary(operation, ir):
     return name.endswith(BINARY) and isinstance(value, ir.StringAttr) and value.value_bytes[:4] == FATBIN
 
 
-def ptx_files(path):
-    folder, start = os.path.split(path)
-    names = sorted(each for each in os.listdir(folder) if each.startswith(start))
-    texts = []
-    for name in names:
-        with open(os.path.join(folder, name), "rb") as file:
-            texts.append(file.read().rstrip(b"\0"))
-    return [each for each in texts if b".version" in each]
+def read(folder, name):
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read().rstrip(b"\0")

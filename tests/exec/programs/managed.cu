@@ -18,11 +18,9 @@ struct Record {
 __managed__ int counter = 5;
 __managed__ float table[64];
 __device__ __managed__ Record record = {1, 2.5};
-// An address of memory that is shared, as an initial value.
-__device__ int* pointer = &counter;
 
 __global__ void work() {
-  atomicAdd(pointer, 1);
+  atomicAdd(&counter, 1);
   table[threadIdx.x] = threadIdx.x * 2.0f + record.count;
   if (threadIdx.x == 0) record.value *= 2;
 }
