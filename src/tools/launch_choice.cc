@@ -56,13 +56,8 @@ class LaunchChoice {
     std::vector<const LaunchGuess*> left;
     for (std::size_t i = 0; i < guesses.size() && !is_late(); ++i) {
       const Trial& look = scout(guesses[i]);
-      const bool has_code_error = look.failure && !look.breaks_off();
-      if (look.reads_unwritten && !has_code_error) {
+      if (look.reads_unwritten && !look.failure) {
         left.push_back(guesses[i].guess);
-        continue;
-      }
-      if (look.breaks_off() && is_a_trial(*guesses[i].guess)) {
-        if (!first_) first_ = look.failure;
         continue;
       }
       const LaunchGuess* const better = better_than(guesses, i);
@@ -86,12 +81,6 @@ class LaunchChoice {
       scouted.trial = try_kernel(file_, origin_, with(guess), elements, kScoutLimit);
     }
     return *scouted.trial;
-  }
-
-  // Whether the small run is one of the trials of the guess.
-  bool is_a_trial(const LaunchGuess& guess) const {
-    const Sides& sides = sides_of(guess.cover.extent);
-    return has_bounds_ && std::ranges::count(sides.trials, sides.small) > 0;
   }
 
   // A later guess that differs by its block, with which the kernel writes all of its outputs; null

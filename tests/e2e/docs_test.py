@@ -72,7 +72,7 @@ int main() { saxpy<<<1, 32>>>(nullptr, nullptr, 2.0f, 0); }
         self.assertRegex(out, r"\n  saxpy +4096 +256 ")
         # The race, with its line, in the same folder.
         self.write("race.cu", self.KERNEL.replace("if (i < n) y[i] = a * x[i] + y[i];", "if (i < n) y[i % 2] = x[i];"))
-        status, out = self.call("baton init race.cu; baton run race.toml --races global --set N=512")
+        status, out = self.call("baton init race.cu; baton run race.toml --races global --set n=512")
         self.assertEqual(status, 0 if ON_GPU else 1, out)
         if not ON_GPU:
             self.assertRegex(out, r"race\.cu:4:\d+: launch 0 \(saxpy\).* writes at race\.cu:4:\d+, and there is no barrier")

@@ -112,14 +112,19 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
 }
 
 void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {
-  report(
-      a.x, a.i, a.lane, FindingKind::kUninitialized,
-      place.space == Space::kGlobal
-          ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}", a.bytes,
-                        place.address,
-                        describe(*a.x->grid->memory, a.x->grid->launch.note.get(), place.address))
-          : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
-                        name_of(place), place.address));
+  GridState& grid = *a.x->grid;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(a.i), 0, 0, 5};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    driver::Finding finding = finding_at(a.x, a.i, a.lane, FindingKind::kUninitialized);
+    finding.message =
+        place.space == Space::kGlobal
+            ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
+                          a.bytes, place.address,
+                          describe(*grid.memory, grid.launch.note.get(), place.address))
+            : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
+                          name_of(place), place.address);
+    return finding;
+  });
 }
 
 namespace {
