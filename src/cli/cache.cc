@@ -70,7 +70,7 @@ void stats(const tools::Cache& cache, Output& output) {
     output.line("{}: a layer, {}", layer.string(),
                 std::filesystem::is_directory(layer, unknown)
                     ? "read and never written"
-                    : "which is not there, or is no folder");
+                    : "which is not there, or not a folder");
   }
   output.line("{}, {}, {} ({}), {}", counted(counters.hits, "hit"),
               counted(counters.misses, "miss", "misses"), counted(counters.evictions, "eviction"),
