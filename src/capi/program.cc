@@ -15,6 +15,7 @@
 #include "capi/rewrite_modes.h"
 #include "capi/stream_or_default.h"
 #include "capi/tensor.h"
+#include "program/buffer_roles.h"
 
 using baton::Bundle;
 using baton::Device;
@@ -138,6 +139,12 @@ void set_tensor(ProgramInstance& instance, const ProgramBuffer& buffer, const ba
   if (!tensor.on_host) {
     instance.set(buffer, DeviceArray{tensor.dtype, shape_of(given), tensor.address()});
     return;
+  }
+  if (!facts_of(buffer.role).takes_input) {
+    throw error(ErrorCode::kInvalidInput,
+                "the tensor for the buffer {} is in host memory, and the buffer has the role {}; "
+                "first contents are for {} buffers",
+                buffer.name, to_string(buffer.role), names_of_roles(&RoleFacts::takes_input));
   }
   Array contents{tensor.dtype, shape_of(given), {}};
   contents.bytes.assign(static_cast<const char*>(tensor.data), tensor.bytes);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/counted.h"
@@ -64,7 +66,11 @@ void stats(const tools::Cache& cache, Output& output) {
               format_duration(seconds));
   for (const auto& layer : cache.layers()) {
     json["layers"].push_back(layer.string());
-    output.line("{}: a layer, read and never written", layer.string());
+    std::error_code unknown;
+    output.line("{}: a layer, {}", layer.string(),
+                std::filesystem::is_directory(layer, unknown)
+                    ? "read and never written"
+                    : "which is not there, or not a folder");
   }
   output.line("{}, {}, {} ({}), {}", counted(counters.hits, "hit"),
               counted(counters.misses, "miss", "misses"), counted(counters.evictions, "eviction"),

@@ -61,6 +61,24 @@ Error explain(ErrorCode code, std::string reported, const std::optional<Finding>
   return failure;
 }
 
+// What to do about a result whose text does not say it; null for others.
+const char* advice(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_NOT_INITIALIZED:
+      return "the driver was initialised, so this process was forked after that: no CUDA driver "
+             "works in a forked process; open the device after the fork, in the child alone";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+      return "a stream that is captured executes nothing, so nothing can wait for it; end the "
+             "capture, launch its graph, and wait for that";
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+      return "the device was stopped, and takes no work: a time limit or an interrupt ended what "
+             "was enqueued before; a recovery ends this state on the simulated GPU, and the end of "
+             "the process on a GPU";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 std::string describe(const Finding& finding) {
@@ -87,11 +105,7 @@ void check(const Driver& driver, CUresult result, const char* call) {
   const bool by_kernel =
       code == ErrorCode::kFault || code == ErrorCode::kUnsupported || code == ErrorCode::kTimeout;
   Error failure = explain(code, std::move(reported), by_kernel ? fault_seen(driver) : std::nullopt);
-  if (result == CUDA_ERROR_NOT_INITIALIZED) {
-    failure.note(
-        "the driver was initialised, so this process was forked after that: no CUDA driver works "
-        "in a forked process; open the device after the fork, in the child alone");
-  }
+  if (const char* const what = advice(result)) failure.note(what);
   failure.of_driver(result);
   throw failure;
 }

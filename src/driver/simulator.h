@@ -108,6 +108,12 @@ struct Counters {
   }
 };
 
+// The work that Simulator::stop ended.
+struct StoppedWork {
+  std::vector<std::string> lines;   // where its warps stand, one line a group of warps
+  std::vector<std::uint64_t> tags;  // LaunchNote::tag of its launches, the earliest first
+};
+
 // What a simulated GPU can tell and a real one cannot. Thread-safe.
 class Simulator {
  public:
@@ -183,8 +189,9 @@ class Simulator {
   virtual std::vector<std::pair<CUgraphNode, Counters>> counters_of(CUgraphExec exec) = 0;
 
   // Stops the grids that run on the context with CUDA_ERROR_LAUNCH_TIMEOUT, as a watchdog would,
-  // and says where their warps stand, one line a group of warps. Returns after they stopped.
-  virtual std::vector<std::string> stop(CUcontext context) = 0;
+  // and tells which they are. If none has begun, it names the launch that would be the next.
+  // Returns after they stopped.
+  virtual StoppedWork stop(CUcontext context) = 0;
 
   // Ends the error state of a context after a fault or a stop. Memory, modules and streams stay as
   // they are. Waits for what runs.

@@ -203,11 +203,9 @@ const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view im
   }
   if (entry.empty()) {
     if (facts_.kernels.size() == 1) return facts_.kernels[0];
-    const std::vector<std::string> names = entry_names(facts_);
     throw error(ErrorCode::kInvalidInput,
-                "{} holds {} kernels and no entry was named: {}; add entry = \"{}\" or another of "
-                "them",
-                image_name, facts_.kernels.size(), listed(names), names.front());
+                "{} holds {} kernels and no entry was named: {}; name one of them", image_name,
+                facts_.kernels.size(), listed(entry_names(facts_)));
   }
   const std::vector<const KernelFacts*> found = matches(entry);
   if (found.size() == 1) return *found[0];

@@ -19,17 +19,52 @@ using HostFunction = std::function<void()>;
 // Lists share their functions: an instance keeps those of its graph.
 using HostFunctions = std::vector<std::shared_ptr<const HostFunction>>;
 
+// What the object has, unless it was moved from.
+template <typename State>
+State& live(const std::unique_ptr<State>& state) {
+  if (state == nullptr) {
+    throw error(ErrorCode::kInvalidInput,
+                "the graph was moved from; use the object that it was moved into");
+  }
+  return *state;
+}
+
+// Adds a copy or a fill, which the text describes. What the driver refuses without a reason is
+// memory that the device does not have.
+template <typename Add, typename... Args>
+NativeGraphNode add_move(Add&& add, fmt::format_string<const Args&...> what, const Args&... args) {
+  try {
+    return add();
+  } catch (const Error& failure) {
+    if (!launch::is_refused_argument(failure)) throw;
+    throw launch::refused(failure,
+                          "the driver does not take a {}; every byte must lie in memory of the "
+                          "device",
+                          fmt::format(what, args...));
+  }
+}
+
 }  // namespace
 
 struct Graph::State {
   explicit State(const Device& on) : device(on) {}
-  State(const Device& on, CUgraph given) : device(on), graph(given), is_foreign(true) {}
+  State(const Device& on, CUgraph given, bool body = false)
+      : device(on), graph(given), is_foreign(true), is_body(body) {}
   State(const State&) = delete;
   ~State() {
     if (graph == nullptr || is_foreign) return;
     release_in_context(device, [this](const driver::Driver& driver) {
       BATON_RELEASE(driver, cuGraphDestroy, graph);
     });
+  }
+
+  // The driver refuses such nodes in a body when the graph is instantiated, without a reason.
+  void require_no_body(const char* what) const {
+    if (!is_body) return;
+    throw error(ErrorCode::kInvalidInput,
+                "the body of a conditional node takes no {}; it takes launches, copies, fills, "
+                "empty nodes and conditional nodes",
+                what);
   }
 
   // Adds the node that `call` adds after these nodes, then its programmatic edges.
@@ -70,6 +105,7 @@ struct Graph::State {
   Device device;
   CUgraph graph = nullptr;
   const bool is_foreign = false;  // a conditional node or the caller owns it
+  const bool is_body = false;     // of a conditional node
   HostFunctions functions;
 };
 
@@ -85,6 +121,7 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
 Graph Graph::capture(const Stream& stream, const std::function<void()>& work) {
+  if (!work) throw error(ErrorCode::kInvalidInput, "the function whose work is captured is empty");
   const driver::Driver& driver = stream.device().driver();
   const ContextGuard guard(stream.device());
   BATON_DRIVER_CALL(driver, cuStreamBeginCapture, stream.native(),
@@ -112,26 +149,26 @@ Graph Graph::adopt(const Device& device, NativeGraph graph) {
 }
 
 const Device& Graph::device() const {
-  return state_->device;
+  return live(state_).device;
 }
 
 NativeGraph Graph::native() const {
-  return state_->graph;
+  return live(state_).graph;
 }
 
 NativeGraphNode Graph::add(const LaunchPlan& launch, Span<const GraphEdge> after) {
-  require_one_device("launch", launch.kernel().device(), "graph", state_->device);
+  require_one_device("launch", launch.kernel().device(), "graph", live(state_).device);
   launch::require_wait(launch, after);
-  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
-    return launch.add_to(state_->graph, full);
+  return live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
+    return launch.add_to(live(state_).graph, full);
   });
 }
 
 NativeGraphNode Graph::add(const LaunchPlan& launch, void* const* arguments,
                            Span<const GraphEdge> after) {
   launch::require_wait(launch, after);
-  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
-    return launch.add_to(state_->graph, full, arguments);
+  return live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
+    return launch.add_to(live(state_).graph, full, arguments);
   });
 }
 
@@ -143,12 +180,17 @@ NativeGraphNode Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint6
   params.dstDevice = to;
   params.WidthInBytes = bytes;
   params.Height = params.Depth = 1;
-  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
-    CUgraphNode node = nullptr;
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddMemcpyNode, &node, state_->graph,
-                      full.data(), full.size(), &params, state_->device.native_context());
-    return node;
-  });
+  State& state = live(state_);
+  return add_move(
+      [&] {
+        return state.add(after, [&](const std::vector<CUgraphNode>& full) {
+          CUgraphNode node = nullptr;
+          BATON_DRIVER_CALL(state.device.driver(), cuGraphAddMemcpyNode, &node, state.graph,
+                            full.data(), full.size(), &params, state.device.native_context());
+          return node;
+        });
+      },
+      "copy of {} bytes from {:#x} to {:#x}", bytes, from, to);
 }
 
 NativeGraphNode Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
@@ -164,61 +206,67 @@ NativeGraphNode Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned 
   params.width = count * width / params.elementSize;
   params.height = 1;
   const auto high = static_cast<unsigned>(value >> 32);
-  if (width < 8 || high == params.value) return state_->add_memset(params, after);
+  const auto fill = [&](Span<const GraphEdge> edges) {
+    return add_move([&] { return live(state_).add_memset(params, edges); },
+                    "fill of {} elements of {} bytes at {:#x}", count, width, to);
+  };
+  if (width < 8 || high == params.value) return fill(after);
   // The driver sets no 8-byte pattern: the low words of all elements, then the high ones.
   params.width = 1;
   params.height = count;
   params.pitch = width;
-  const GraphEdge low(state_->add_memset(params, after));
+  const GraphEdge low(fill(after));
   params.dst += 4;
   params.value = high;
-  return state_->add_memset(params, {&low, 1});
+  return fill({&low, 1});
 }
 
 NativeGraphNode Graph::add_host(std::function<void()> function, Span<const GraphEdge> after) {
   if (!function) throw error(ErrorCode::kInvalidInput, "the host function of a node is empty");
+  live(state_).require_no_body("host function");
   const auto kept = std::make_shared<const HostFunction>(std::move(function));
   CUDA_HOST_NODE_PARAMS params{};
   params.fn = [](void* data) { (*static_cast<const HostFunction*>(data))(); };
   params.userData = const_cast<HostFunction*>(kept.get());
-  const NativeGraphNode added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+  const NativeGraphNode added = live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
     CUgraphNode node = nullptr;
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddHostNode, &node, state_->graph,
+    BATON_DRIVER_CALL(live(state_).device.driver(), cuGraphAddHostNode, &node, live(state_).graph,
                       full.data(), full.size(), &params);
     return node;
   });
-  state_->functions.push_back(kept);
+  live(state_).functions.push_back(kept);
   return added;
 }
 
 NativeGraphNode Graph::add_empty(Span<const GraphEdge> after) {
-  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+  return live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
     CUgraphNode node = nullptr;
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEmptyNode, &node, state_->graph,
+    BATON_DRIVER_CALL(live(state_).device.driver(), cuGraphAddEmptyNode, &node, live(state_).graph,
                       full.data(), full.size());
     return node;
   });
 }
 
 NativeGraphNode Graph::add_record(const Event& event, Span<const GraphEdge> after) {
-  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+  live(state_).require_no_body("record of an event");
+  return live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
     CUgraphNode node = nullptr;
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEventRecordNode, &node, state_->graph,
-                      full.data(), full.size(), event.native());
+    BATON_DRIVER_CALL(live(state_).device.driver(), cuGraphAddEventRecordNode, &node,
+                      live(state_).graph, full.data(), full.size(), event.native());
     return node;
   });
 }
 
 GraphCondition Graph::make_condition(std::optional<std::uint32_t> initial) {
-  const driver::Driver& driver = state_->device.driver();
+  const driver::Driver& driver = live(state_).device.driver();
   if (driver.cuGraphConditionalHandleCreate == nullptr || driver.cuGraphAddNode == nullptr) {
     throw error(ErrorCode::kUnsupported,
                 "{} has no conditional nodes in graphs, which came with CUDA 12.4", driver.name);
   }
-  const ContextGuard guard(state_->device);
+  const ContextGuard guard(live(state_).device);
   CUgraphConditionalHandle handle = 0;
-  BATON_DRIVER_CALL(driver, cuGraphConditionalHandleCreate, &handle, state_->graph,
-                    state_->device.native_context(), initial.value_or(0),
+  BATON_DRIVER_CALL(driver, cuGraphConditionalHandleCreate, &handle, live(state_).graph,
+                    live(state_).device.native_context(), initial.value_or(0),
                     initial ? CU_GRAPH_COND_ASSIGN_DEFAULT : 0);
   return handle;
 }
@@ -230,13 +278,13 @@ GraphConditional Graph::add_conditional(GraphCondition condition, int type,
   params.conditional.handle = condition;
   params.conditional.type = static_cast<CUgraphConditionalNodeType>(type);
   params.conditional.size = 1;
-  params.conditional.ctx = state_->device.native_context();
+  params.conditional.ctx = live(state_).device.native_context();
   NativeGraphNode added = nullptr;
   try {
-    added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    added = live(state_).add(after, [&](const std::vector<CUgraphNode>& full) {
       CUgraphNode node = nullptr;
-      BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddNode, &node, state_->graph, full.data(),
-                        nullptr, full.size(), &params);
+      BATON_DRIVER_CALL(live(state_).device.driver(), cuGraphAddNode, &node, live(state_).graph,
+                        full.data(), nullptr, full.size(), &params);
       return node;
     });
   } catch (const Error& failure) {
@@ -247,7 +295,7 @@ GraphConditional Graph::add_conditional(GraphCondition condition, int type,
                           condition);
   }
   const CUgraph body = params.conditional.phGraph_out[0];
-  return {added, Graph(std::make_unique<State>(state_->device, body))};
+  return {added, Graph(std::make_unique<State>(live(state_).device, body, true))};
 }
 
 GraphConditional Graph::add_if(GraphCondition condition, Span<const GraphEdge> after) {
@@ -259,9 +307,9 @@ GraphConditional Graph::add_while(GraphCondition condition, Span<const GraphEdge
 }
 
 void Graph::connect(const GraphEdge& edge, NativeGraphNode to) {
-  const ContextGuard guard(state_->device);
+  const ContextGuard guard(live(state_).device);
   try {
-    state_->connect(edge, to);
+    live(state_).connect(edge, to);
   } catch (const Error& failure) {
     if (!launch::is_refused_argument(failure)) throw;
     throw launch::refused(failure,
@@ -271,16 +319,16 @@ void Graph::connect(const GraphEdge& edge, NativeGraphNode to) {
 }
 
 Graph::Counts Graph::counts() const {
-  const driver::Driver& driver = state_->device.driver();
-  const ContextGuard guard(state_->device);
+  const driver::Driver& driver = live(state_).device.driver();
+  const ContextGuard guard(live(state_).device);
   std::size_t nodes = 0, edges = 0;
-  BATON_DRIVER_CALL(driver, cuGraphGetNodes, state_->graph, nullptr, &nodes);
-  BATON_DRIVER_CALL(driver, cuGraphGetEdges, state_->graph, nullptr, nullptr, nullptr, &edges);
+  BATON_DRIVER_CALL(driver, cuGraphGetNodes, live(state_).graph, nullptr, &nodes);
+  BATON_DRIVER_CALL(driver, cuGraphGetEdges, live(state_).graph, nullptr, nullptr, nullptr, &edges);
   std::vector<CUgraphNode> from(edges), to(edges);
   std::vector<CUgraphEdgeData> data(edges);
   if (edges != 0) {
-    BATON_DRIVER_CALL(driver, cuGraphGetEdges, state_->graph, from.data(), to.data(), data.data(),
-                      &edges);
+    BATON_DRIVER_CALL(driver, cuGraphGetEdges, live(state_).graph, from.data(), to.data(),
+                      data.data(), &edges);
   }
   const auto programmatic = std::ranges::count_if(data, [](const CUgraphEdgeData& edge) {
     return edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
@@ -321,13 +369,13 @@ struct GraphInstance::State {
 
 GraphInstance::GraphInstance(const Graph& graph, bool node_priorities)
     : state_(std::make_unique<State>(graph.device())) {
-  state_->functions = graph.state_->functions;
-  const ContextGuard guard(state_->device);
+  live(state_).functions = live(graph.state_).functions;
+  const ContextGuard guard(live(state_).device);
   // Without the flag all nodes have the stream's priority; with it an update cannot change any.
   const unsigned long long flags =
       node_priorities ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
   try {
-    BATON_DRIVER_CALL(state_->device.driver(), cuGraphInstantiateWithFlags, &state_->exec,
+    BATON_DRIVER_CALL(live(state_).device.driver(), cuGraphInstantiateWithFlags, &live(state_).exec,
                       graph.native(), flags);
   } catch (const Error& failure) {
     if (!launch::is_refused_argument(failure)) throw;
@@ -343,32 +391,35 @@ GraphInstance& GraphInstance::operator=(GraphInstance&&) noexcept = default;
 GraphInstance::~GraphInstance() = default;
 
 NativeGraphExec GraphInstance::native() const {
-  return state_->exec;
+  return live(state_).exec;
 }
 
 void GraphInstance::launch(const Stream& stream) const {
-  const ContextGuard guard(state_->device);
-  BATON_DRIVER_CALL(state_->device.driver(), cuGraphLaunch, state_->exec, stream.native());
+  const State& state = live(state_);
+  require_one_device("graph", state.device, "stream", stream.device());
+  const ContextGuard guard(state.device);
+  BATON_DRIVER_CALL(state.device.driver(), cuGraphLaunch, state.exec, stream.native());
 }
 
 void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch) const {
-  state_->update(node, launch, [&] { launch.update_node(state_->exec, node); });
+  live(state_).update(node, launch, [&] { launch.update_node(live(state_).exec, node); });
 }
 
 void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch,
                            void* const* arguments) const {
-  state_->update(node, launch, [&] { launch.update_node(state_->exec, node, arguments); });
+  live(state_).update(node, launch,
+                      [&] { launch.update_node(live(state_).exec, node, arguments); });
 }
 
 bool GraphInstance::update(const Graph& graph) {
-  const driver::Driver& driver = state_->device.driver();
-  const ContextGuard guard(state_->device);
+  const driver::Driver& driver = live(state_).device.driver();
+  const ContextGuard guard(live(state_).device);
   CUgraphExecUpdateResultInfo info{};
-  const CUresult result = driver.cuGraphExecUpdate(state_->exec, graph.native(), &info);
+  const CUresult result = driver.cuGraphExecUpdate(live(state_).exec, graph.native(), &info);
   if (result == CUDA_SUCCESS) {
     // Launches that are under way may still call the old ones.
-    const HostFunctions& added = graph.state_->functions;
-    state_->functions.insert(state_->functions.end(), added.begin(), added.end());
+    const HostFunctions& added = live(graph.state_).functions;
+    live(state_).functions.insert(live(state_).functions.end(), added.begin(), added.end());
     return true;
   }
   if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {

@@ -159,6 +159,17 @@ TEST_F(GraphTest, ACaptureThatFailsLeavesTheStreamUsable) {
   EXPECT_EQ(value(), 4u);
 }
 
+TEST_F(GraphTest, ACaptureNeedsAFunctionThatDoesNotWait) {
+  expect_refusal([&] { Graph::capture(stream_, {}); }, "is empty");
+  try {
+    Graph::capture(stream_, [&] { stream_.synchronize(); });
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("a stream that is captured executes nothing"));
+  }
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
 // Host functions live as long as what may call them.
 TEST_F(GraphTest, AnInstanceKeepsHostFunctions) {
   const auto calls = std::make_shared<std::atomic<int>>(0);
@@ -259,6 +270,47 @@ TEST_F(GraphTest, BadInputIsRefused) {
         graph.add_fill(x_.memory().address(), 0, 4, 1, {&early, 1});
       },
       "the later node is a fill");
+}
+
+TEST_F(GraphTest, BodiesTakeNoHostFunctionsAndRecords) {
+  Graph graph(device_);
+  GraphConditional branch = graph.add_if(graph.make_condition(1));
+  const Event event(device_);
+  expect_refusal([&] { branch.body.add_host([] {}); }, "takes no host function");
+  expect_refusal([&] { branch.body.add_record(event); }, "takes no record of an event");
+  branch.body.add(plan(2));
+  GraphInstance(graph).launch(stream_);
+  EXPECT_EQ(value(), 3u);
+}
+
+TEST_F(GraphTest, GraphsThatWereMovedFromAreRefused) {
+  Graph graph(device_);
+  Graph moved = std::move(graph);
+  expect_refusal([&] { graph.add(plan(2)); }, "moved from");
+  expect_refusal([&] { graph.counts(); }, "moved from");
+  expect_refusal([&] { GraphInstance{graph}; }, "moved from");
+  GraphInstance instance(moved);
+  const GraphInstance last = std::move(instance);
+  expect_refusal([&] { instance.launch(stream_); }, "moved from");
+  expect_refusal([&] { instance.update(moved); }, "moved from");
+  last.launch(stream_);
+  stream_.synchronize();
+}
+
+TEST_F(GraphTest, MemoryThatTheDeviceLacksIsRefused) {
+  Graph graph(device_);
+  const DeviceAddress address = x_.data().address;
+  expect_refusal([&] { graph.add_copy(address, 0, 4); }, "a copy of 4 bytes from 0x0 to 0x");
+  expect_refusal([&] { graph.add_fill(0x1000, 1, 4, 2); },
+                 "a fill of 2 elements of 4 bytes at 0x1000");
+}
+
+TEST_F(GraphTest, AStreamOfAnotherDeviceIsRefused) {
+  const Stream other(Device::open("sim:tiny"));
+  Graph graph(device_);
+  graph.add(plan(2));
+  const GraphInstance instance(graph);
+  expect_refusal([&] { instance.launch(other); }, "both must belong to one device");
 }
 
 TEST_F(GraphTest, EdgesThatDoNotFitAreRefused) {

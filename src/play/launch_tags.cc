@@ -22,12 +22,6 @@ std::uint64_t take_tags() {
   return next.fetch_add(1, std::memory_order_relaxed) * kTags;
 }
 
-std::string text_of(const bind::PlannedStep& step, const std::string& indexes) {
-  const auto& launch = std::get<bind::PlannedLaunch>(step.action);
-  return fmt::format("launch {} ({}){}{}, at {}", launch.number, step.label,
-                     indexes.empty() ? "" : ", ", indexes, step.source->where.to_string());
-}
-
 // Ends a walk.
 struct AllStepsSeen {};
 
@@ -55,6 +49,12 @@ void for_launches(bind::Tape& tape, const LaunchTags& tags, std::span<const std:
 
 }  // namespace
 
+std::string launch_text(const bind::PlannedStep& step, const std::string& indexes) {
+  const auto& launch = std::get<bind::PlannedLaunch>(step.action);
+  return fmt::format("launch {} ({}){}{}, at {}", launch.number, step.label,
+                     indexes.empty() ? "" : ", ", indexes, step.source->where.to_string());
+}
+
 LaunchTags::LaunchTags() : first_(take_tags()) {}
 
 std::optional<std::uint64_t> LaunchTags::step(std::uint64_t tag) const {
@@ -72,7 +72,7 @@ std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const Launch
                                                   std::span<const std::uint64_t> wanted) {
   std::map<std::uint64_t, std::string> texts;
   for_launches(tape, tags, wanted, [&](const bind::RunStep& at, const std::string& indexes) {
-    texts.emplace(tags.tag(at.number), text_of(*at.step, indexes));
+    texts.emplace(tags.tag(at.number), launch_text(*at.step, indexes));
   });
   return texts;
 }

@@ -33,8 +33,11 @@ driver::LaunchNote note_of(const bind::TapeLaunch& launch, std::uint64_t step,
                            std::span<const std::int64_t> slots, const bind::BufferTable& buffers,
                            const LaunchTags& tags);
 
-// The texts of launches by their tags: "launch 14 (topk), layer = 2, at decode.toml:40:1". Tags of
-// other programs have none.
+// A launch of a program, and the values of indexes: "launch 14 (topk), layer = 2, at
+// decode.toml:40:1".
+std::string launch_text(const bind::PlannedStep& step, const std::string& indexes);
+
+// The texts of launches by their tags. Tags of other programs have none.
 std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const LaunchTags& tags,
                                                   std::span<const std::uint64_t> wanted);
 

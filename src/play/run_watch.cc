@@ -75,11 +75,13 @@ bool RunWatch::gave_up(const Error& failure) const {
          (world_ != nullptr && world_->communicator()->failed());
 }
 
-void RunWatch::stop(Error& failure) const {
+void RunWatch::stop(Error& failure, const NameLaunches& name) const {
   if (!gave_up(failure)) return;
   driver::Simulator* simulator = device_.driver().simulator;
   if (simulator == nullptr) return;
-  for (std::string& line : simulator->stop(device_.native_context())) failure.note(std::move(line));
+  driver::StoppedWork stopped = simulator->stop(device_.native_context());
+  if (name) name(stopped.tags);
+  for (std::string& line : stopped.lines) failure.note(std::move(line));
 }
 
 }  // namespace baton::play

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "baton/device.h"
@@ -35,8 +37,10 @@ class RunWatch {
   bool looks() const { return looks_; }
 
   // What has to be done with what they threw: running kernels are stopped, where the device can,
-  // and the error's notes say where they stood. Other errors are left alone.
-  void stop(Error& failure) const;
+  // and the error's notes say where they stood. Other errors are left alone. `name` is called with
+  // the tags of the launches that ran, before these notes.
+  using NameLaunches = std::function<void(std::span<const std::uint64_t> tags)>;
+  void stop(Error& failure, const NameLaunches& name = {}) const;
   // Whether they threw what ends work that is under way.
   bool gave_up(const Error& failure) const;
 

@@ -111,7 +111,8 @@ void check_origin(const ProgramKernel& kernel) {
   };
   for (const auto& [name, belongs, is_there] : parts) {
     if (belongs == is_there) continue;
-    throw error_at(kernel.where, ErrorCode::kInvalidInput, "kernel {} has {} {}, and comes as {}",
+    throw error_at(kernel.where, ErrorCode::kInvalidInput,
+                   "kernel {} has {} {}, and comes as {}; set its origin to what it has",
                    printable(kernel.name), belongs ? "no" : "a", name, to_string(origin));
   }
   if (origin == kSource || origin == kText || origin == kLink) return;

@@ -31,7 +31,7 @@ void Watchdog::watch() {
     timed_out_ = is_over && !is_unwanted;
     stopped_ = true;
     // Repeats, because the other thread may be about to wait for more work.
-    for (std::string& line : device_.driver().simulator->stop(device_.native_context())) {
+    for (std::string& line : device_.driver().simulator->stop(device_.native_context()).lines) {
       if (stands_.size() < 8) stands_.push_back(std::move(line));
     }
   }

@@ -34,6 +34,11 @@ void check_allocated(const Device& device, CUresult result, std::size_t bytes, c
   driver::check(device.driver(), result, call);
 }
 
+void require_host_memory(const char* what, const void* memory) {
+  if (memory != nullptr) return;
+  throw error(ErrorCode::kInvalidInput, "the host memory of the {} is a null pointer", what);
+}
+
 }  // namespace
 
 Allocator::~Allocator() = default;
@@ -159,6 +164,7 @@ void Memory::upload(const void* source, std::size_t bytes, std::size_t offset,
   check_range("upload", bytes, offset);
   require_one_device("memory", device_, "stream", stream.device());
   if (bytes == 0) return;
+  require_host_memory("upload", source);
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuMemcpyHtoDAsync, address_ + offset, source, bytes,
                     stream.native());
@@ -169,6 +175,7 @@ void Memory::download(void* target, std::size_t bytes, std::size_t offset,
   check_range("download", bytes, offset);
   require_one_device("memory", device_, "stream", stream.device());
   if (bytes == 0) return;
+  require_host_memory("download", target);
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuMemcpyDtoHAsync, target, address_ + offset, bytes,
                     stream.native());

@@ -239,8 +239,16 @@ double elapsed_seconds(const Event& start, const Event& end) {
   }
   ContextGuard guard(start.device());
   float milliseconds = 0;
-  BATON_DRIVER_CALL(start.device().driver(), cuEventElapsedTime, &milliseconds, start.native(),
-                    end.native());
+  const driver::Driver& driver = start.device().driver();
+  const CUresult result = driver.cuEventElapsedTime(&milliseconds, start.native(), end.native());
+  if (result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_NOT_READY) {
+    Error failure =
+        error(ErrorCode::kInvalidInput, "one of the two events {}; both must have completed",
+              result == CUDA_ERROR_NOT_READY ? "has not completed yet" : "was never recorded");
+    failure.of_driver(result);
+    throw failure;
+  }
+  driver::check(driver, result, "cuEventElapsedTime");
   return static_cast<double>(milliseconds) * 1e-3;
 }
 

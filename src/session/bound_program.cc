@@ -12,6 +12,7 @@
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "edges/judgement.h"
+#include "play/failed_run.h"
 #include "play/note_steps.h"
 #include "play/run_watch.h"
 #include "play/sender.h"
@@ -130,7 +131,7 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);
     failure.note("in the setup of " + printable(state_->program.name()));
-    watch.stop(failure);
+    play::stop_enqueued(failure, watch, state_->device, tape, tags);
     note_stop(failure, stream_, watch);
     throw;
   }
@@ -482,10 +483,7 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
     player_->check_conditions(stream);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
-    watch.stop(failure);
-    if (failure.code() == ErrorCode::kTimeout) {
-      failure.note("a run with this limit names the step that is not done");
-    }
+    play::stop_enqueued(failure, watch, state_->device, *tape_, tags_);
     note_stop(failure, stream, watch);
     throw;
   }

@@ -15,6 +15,7 @@
 namespace baton::session_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -450,6 +451,49 @@ TEST_P(EnqueueTest, AWaitHasATimeLimit) {
   const Error failure =
       failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
   EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  EXPECT_THAT(failure.notes(), Contains(StartsWith("the first step that did not end: launch 0 "
+                                                   "(spin), at test.toml:")));
+  EXPECT_THAT(failure.notes(), Contains(HasSubstr("kernels.cu:")));
+}
+
+TEST_P(EnqueueTest, ATimeOutNamesTheStepsThatDidNotEnd) {
+  const Device device = open_device();
+  if (!is_simulated(device)) GTEST_SKIP() << "the kernel would never end";
+  Executable executable = load(
+      device, buffer("flag", "i32", "[1]", "inout", "ones") +
+                  buffer("x", "i32", "[4]", "inout", "zeros") + kernel("add") + kernel("spin") +
+                  step("add", "\"x\", 1, 4", "1", "4") +
+                  "[[steps]]\nrepeat = 3\nindex = \"i\"\nsteps = [ { launch = \"add\", grid = [1], "
+                  "block = [4], args = [\"x\", \"i\", 4] }, { launch = \"spin\", grid = [1], "
+                  "block = [1], args = [\"flag\"] } ]\n" +
+                  step("add", "\"x\", 1, 4", "1", "4"));
+  executable.bind();
+  const Stream stream(device);
+  executable.enqueue(stream);
+  const Error failure =
+      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
+  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  EXPECT_THAT(failure.notes(), Contains(StartsWith("the first step that did not end: launch 2 "
+                                                   "(spin), i = 0, at test.toml:")));
+}
+
+TEST_P(EnqueueTest, ATimeOutByWorkOfOthersNamesNoStep) {
+  const Device device = open_device();
+  if (!is_simulated(device)) GTEST_SKIP() << "the kernel would never end";
+  Executable other = load(device, buffer("flag", "i32", "[1]", "inout", "ones") + kernel("spin") +
+                                      step("spin", "\"flag\"", "1", "1"));
+  Executable executable = load(device, buffer("x", "i32", "[4]", "inout", "zeros") + kernel("add") +
+                                           step("add", "\"x\", 1, 4", "1", "4"));
+  const Stream stream(device);
+  other.bind();
+  executable.bind();
+  executable.initialise(stream);
+  other.enqueue(stream);
+  executable.enqueue(stream);
+  const Error failure =
+      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
+  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  EXPECT_THAT(failure.notes(), Contains(StartsWith("no launch of the program ran")));
 }
 
 }  // namespace

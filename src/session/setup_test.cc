@@ -197,6 +197,8 @@ TEST_F(SetupTest, HasATimeLimit) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
     EXPECT_THAT(failure.what(), HasSubstr("in the setup of"));
+    EXPECT_THAT(failure.what(), HasSubstr("the first step that did not end: launch 0 (spin), at "
+                                          "test.toml:"));
   }
 }
 

@@ -176,9 +176,11 @@ void TensorStack::convert(const FloatConversion& conversion, DType from, const s
   if (done == count) return;
   std::uint64_t bits = 0;
   std::memcpy(&bits, read + done * size_of(from), size_of(from));
-  throw error_at(where_, ErrorCode::kInvalidInput,
-                 "the element {} of a tensor of the buffer {} is {}, which {} does not hold",
-                 first + done, buffer_, decode_float(from, bits), to_string(dtype_));
+  throw error_at(
+      where_, ErrorCode::kInvalidInput,
+      "the element {} of a tensor of the buffer {} is {}, which {} does not hold; give the "
+      "buffer a dtype that does",
+      first + done, buffer_, decode_float(from, bits), to_string(dtype_));
 }
 
 }  // namespace baton

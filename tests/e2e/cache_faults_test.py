@@ -298,6 +298,9 @@ class Faults(Case):
             self.assertTrue(self.compile(number, BATON_CACHE_LAYERS=layers)["cache_hit"])
         self.assertFalse(self.compile(ROUNDS, BATON_CACHE_LAYERS=layers)["cache_hit"])
         self.assertEqual(self.counted()["entries"], 1)
+        told = self.baton("cache", "stats", BATON_CACHE_DIR=str(self.cache), BATON_CACHE_LAYERS=layers).out
+        self.assertIn("none/compile: a layer, which is not there", told)
+        self.assertIn("shipped/compile: a layer, read and never written", told)
         after = {path: (path.stat().st_mtime_ns, path.is_file() and digest(path))
                  for path in shipped.rglob("*")}
         self.assertEqual(before, after)

@@ -339,6 +339,25 @@ static void uploads_tell_their_progress(baton_device* on) {
   baton_program_release(program);
 }
 
+static void outputs_take_no_first_contents(baton_device* on) {
+  static const char kText[] =
+      "[buffers.x]\ndtype = \"f32\"\nshape = [2]\nrole = \"input\"\ninit = \"ones\"\n"
+      "[buffers.y]\ndtype = \"f32\"\nshape = [2]\nrole = \"output\"\n"
+      "[[steps]]\ncopy = { from = \"x\", to = \"y\" }\n";
+  baton_program* program = NULL;
+  int64_t shape[1] = {2};
+  float values[2] = {3, 4};
+  const baton_tensor tensor = tensor_of(values, 1, shape);
+  REQUIRE_OK(baton_program_load_text(kText, NULL, NULL, on, NULL, &program));
+  REFUSED(baton_program_set_tensor(program, "y", &tensor),
+          "the tensor for the buffer y is in host memory, and the buffer has the role output");
+  OK(baton_program_set_tensor(program, "x", &tensor));
+  OK(baton_program_run(program));
+  OK(baton_program_output(program, "y", values, sizeof(values)));
+  CHECK(values[0] == 3 && values[1] == 4);
+  baton_program_release(program);
+}
+
 int main(void) {
   device = open_test_device();
   run_once();
@@ -351,6 +370,7 @@ int main(void) {
   run_instances_in_threads();
   share_one_program();
   uploads_tell_their_progress(device);
+  outputs_take_no_first_contents(device);
   baton_device_release(device);
   return finish_test();
 }

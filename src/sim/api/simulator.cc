@@ -139,7 +139,7 @@ class SimulatedDevices : public driver::Simulator {
     return live_context(context)->queue().sessions().fault().get();
   }
 
-  std::vector<std::string> stop(CUcontext context) override {
+  driver::StoppedWork stop(CUcontext context) override {
     return live_context(context)->queue().stop();
   }
 

@@ -105,12 +105,12 @@ TEST_F(FaultTest, FindingsNameTheAllocation) {
 TEST_F(FaultTest, StopEndsAKernelThatLoopsForEver) {
   SIMULATED_ONLY();
   const CUstream stream = make_stream();
-  EXPECT_TRUE(driver.simulator->stop(context).empty());  // nothing runs, nothing is harmed
+  EXPECT_TRUE(driver.simulator->stop(context).lines.empty());  // nothing runs, nothing is harmed
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "forever"), stream));
   std::thread waiter(
       [&] { EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuStreamSynchronize(stream)); });
-  std::vector<std::string> wait_report = driver.simulator->stop(context);
+  const std::vector<std::string> wait_report = driver.simulator->stop(context).lines;
   waiter.join();
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());
   for (const std::string& line : wait_report) {
@@ -132,7 +132,7 @@ TEST_F(FaultTest, StopSaysWhereTheWarpsStand) {
                 launch(kernel(library, "store"), CU_STREAM_PER_THREAD, {&flag, &one}));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, CU_STREAM_PER_THREAD));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventSynchronize(event));
-  const std::vector<std::string> wait_report = driver.simulator->stop(context);
+  const std::vector<std::string> wait_report = driver.simulator->stop(context).lines;
   ASSERT_FALSE(wait_report.empty());
   EXPECT_NE(wait_report[0].find("await"), std::string::npos) << wait_report[0];
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());

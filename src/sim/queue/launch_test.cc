@@ -265,7 +265,7 @@ TEST_F(LaunchTest, AtMost128GridsAreResident) {
     for (int k = 0; k < 20; ++k) {
       EXPECT_RESULT(CUDA_ERROR_NOT_READY, driver.cuStreamQuery(last));
     }
-    EXPECT_EQ(driver.simulator->stop(context).size(), 128u);
+    EXPECT_EQ(driver.simulator->stop(context).lines.size(), 128u);
   }
 }
 

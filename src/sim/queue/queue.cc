@@ -128,16 +128,16 @@ void DeviceQueue::drain() {
   for (const Ordering::Number leaf : leaves) Ordering::instance().host_learns(leaf);
 }
 
-std::vector<std::string> DeviceQueue::stop() {
+driver::StoppedWork DeviceQueue::stop() {
   Scheduler& scheduler = Scheduler::instance();
   Lock lock(scheduler.mutex);
   if (unfinished_.empty()) return {};
   stop_requested_ = true;
   work_.notify_all();
-  if (in_host_function_) return {"a host function launched on a stream has not returned"};
+  if (in_host_function_) return {{"a host function launched on a stream has not returned"}, {}};
   engine_.interrupt();  // until the thread has halted
   scheduler.done.wait(lock, [&] { return !stop_requested_; });
-  return wait_report_;
+  return stopped_;
 }
 
 void DeviceQueue::recover() {
@@ -411,15 +411,31 @@ void DeviceQueue::fail(Lock& lock, CUresult result) {
   lock.lock();
 }
 
-void DeviceQueue::halt(Lock& lock) {
+driver::StoppedWork DeviceQueue::what_runs(Lock& lock) {
+  std::vector<Ordering::Number> numbers;
+  for (const Running& running : running_) numbers.push_back(running.command->number);
+  const bool none_runs = numbers.empty();
+  if (none_runs) {
+    for (const auto& [key, command] : ready_) numbers.push_back(command->number);
+  }
   lock.unlock();
-  std::vector<std::string> wait_report;
+  driver::StoppedWork what;
   for (const Running& running : running_) {
-    for (std::string& line : running.grid->wait_report()) wait_report.push_back(std::move(line));
+    for (std::string& line : running.grid->wait_report()) what.lines.push_back(std::move(line));
+  }
+  for (const Ordering::Number number : numbers) {
+    const auto operation = Ordering::instance().operation(number);
+    if (operation.note != nullptr) what.tags.push_back(operation.note->tag);
+    if (none_runs && !what.tags.empty()) break;
   }
   lock.lock();
+  return what;
+}
+
+void DeviceQueue::halt(Lock& lock) {
+  driver::StoppedWork what = what_runs(lock);
   if (!unfinished_.empty()) fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
-  wait_report_ = std::move(wait_report);
+  stopped_ = std::move(what);
   stop_requested_ = false;
   engine_.resume();
   Scheduler::instance().done.notify_all();

@@ -82,10 +82,10 @@ class DeviceQueue {
   NotesPtr begin_session(const driver::Simulator::Options& options);
   void end_session(const NotesPtr& notes);
 
-  // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and says where the warps stand. Without effect
-  // where nothing is outstanding. Returns once the grids ended, unless a host function keeps the
-  // thread, which cannot be interrupted.
-  std::vector<std::string> stop();
+  // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and tells what it was. Without effect where
+  // nothing is outstanding. Returns once the grids ended, unless a host function keeps the thread,
+  // which cannot be interrupted.
+  driver::StoppedWork stop();
 
   // Ends the state that an error left. Memory stays as it is; what was submitted before and was
   // cancelled counts as done. Without effect on a queue that is healthy or was closed.
@@ -133,6 +133,7 @@ class DeviceQueue {
   void let_waiters_go(const Lock& lock);
   void make_ready(const Lock& lock, const CommandPtr& command);
   void fail(Lock& lock, CUresult result);
+  driver::StoppedWork what_runs(Lock& lock);
   void halt(Lock& lock);
 
   Engine& engine_;
@@ -152,7 +153,7 @@ class DeviceQueue {
   std::uint64_t asked_ = 0;  // turns that the host asked for and waits for
   bool closing_ = false;
   bool in_host_function_ = false;
-  std::vector<std::string> wait_report_;  // what the last stop found
+  driver::StoppedWork stopped_;  // by the last stop
 
   // The thread's own.
   std::vector<Running> running_;
