@@ -10,6 +10,7 @@ the whole of it. Importing this module imports no array library.
 
 from __future__ import annotations
 
+from . import _ending
 from ._core import (Array, Device, Event, Kernel, LibraryFunction, Module, Plan, Pointer, Stream, __version__,
                     array, devices, on, open_device)
 from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultError, FindingError,

@@ -128,6 +128,11 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
+def class_of(code: str) -> type[Error]:
+    """The class of an error with this code that is not about arguments."""
+    return _CLASSES.get(code, Error)
+
+
 def make(code: str, of_arguments: bool, message: str, file: str, line: int, column: int,
          notes: list[str], driver_result: int, findings: list[Finding]) -> BaseException:
     """Makes the exception for an error of the library."""

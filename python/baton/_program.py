@@ -14,7 +14,7 @@ from ._one_thread import one_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Mapping, Sequence, Union
+    from typing import Any, Callable, Iterator, Mapping, Sequence, Union
 
     from ._core import Allocator
     from ._values import (CheckReport, CompletedStep, ExpectedOutput, ProgramBuffer, RunReport,
@@ -39,6 +39,7 @@ class Program:
     """
 
     def __init__(self, path: Path, *, keys: Sequence[Path] | None = None, verify: str = "index"):
+        _require_keys(keys)
         self._program = _core.Program.from_file(path, keys=keys, verify=verify)
         self._loaded: dict[tuple[object, ...], _core.LoadedProgram] = {}
 
@@ -54,6 +55,7 @@ class Program:
     @classmethod
     def _from_bundle(cls, contents: bytes, name: str, keys: Sequence[Path] | None,
                      verify: str) -> Program:
+        _require_keys(keys)
         program = cls.__new__(cls)
         program._program = _core.Program.from_bundle(contents, name, keys=keys, verify=verify)
         program._loaded = {}
@@ -61,6 +63,7 @@ class Program:
 
     @property
     def name(self) -> str:
+        """The program's own name, as its file gives it."""
         return self._program.name
 
     @property
@@ -164,10 +167,11 @@ class Program:
         given = {**(symbols or {}), **values}
         return self._load(device, pdl, rewrite, True).check(given)
 
-    def bundle(self, path: Path, archs: Sequence[str] = (), *, sources: bool = True,
+    def bundle(self, path: Path, archs: str | Sequence[str] = (), *, sources: bool = True,
                weights: bool = False, key: Path | None = None) -> tuple[str, ...]:
         """Compiles the kernels for every architecture and writes a bundle: see baton.bundle."""
-        return self._program.write_bundle(path, list(archs), sources=sources, weights=weights,
+        wanted = [archs] if isinstance(archs, str) else list(archs)
+        return self._program.write_bundle(path, wanted, sources=sources, weights=weights,
                                           key=key)
 
 
@@ -207,6 +211,7 @@ class BoundProgram:
 
     @property
     def device(self) -> Device:
+        """The device that the program is loaded for."""
         return self._executable.device
 
     @property
@@ -269,14 +274,14 @@ class BoundProgram:
             self._fixed, self._kept = before, kept
             raise
 
-    def _reshaped_by(self, given: Mapping[str, int]) -> set[str]:
+    def _reshaped_by(self, given: Mapping[str, int]) -> frozenset[str]:
         """The buffers whose shape has one of these symbols whose value changes."""
         if not given:
-            return set()
+            return frozenset()
         values = self._executable.symbols if self._is_bound else {}
         changed = {name for name, value in given.items() if values.get(name) != value}
-        return {name for name, buffer in self._buffers.items()
-                if any(word in changed for extent in buffer.shape for word in _words(extent))}
+        return frozenset(name for name, buffer in self._buffers.items()
+                         if any(word in changed for extent in buffer.shape for word in _words(extent)))
 
     @one_thread
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
@@ -307,6 +312,8 @@ class BoundProgram:
             self._fixed, self._kept = before, kept
             raise
         self._kept.update(device)
+        if host:  # a copy from host memory would wait, deaf to Ctrl-C
+            self._executable.wait(chosen, None)
         outputs = self._take_outputs(arrays)
         if not self._is_initialised:
             self._executable.initialise(chosen)
@@ -498,6 +505,12 @@ class Bundle:
         """The program's names for its kernels."""
         return self.program.kernels
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
     def __getitem__(self, kernel: str) -> Kernel:
         return self.program.kernel(kernel, self._device)
 
@@ -516,13 +529,13 @@ def check(program: Program | Path, *, device: Device | str | None = None, pdl: s
     return subject.check(device=device, pdl=pdl, rewrite=rewrite, symbols=symbols, **values)
 
 
-def bundle(program: Program | BoundProgram | Path, path: Path, archs: Sequence[str] = (), *,
+def bundle(program: Program | BoundProgram | Path, path: Path, archs: str | Sequence[str] = (), *,
            sources: bool = True, weights: bool = False,
            key: Path | None = None) -> tuple[str, ...]:
     """Compiles a program's kernels for every architecture and writes one file.
 
-    archs: "sm_90a" gives machine code and PTX, "compute_90" PTX alone. Without any it is the
-        architecture of the default device.
+    archs: "sm_90a" gives machine code and PTX, "compute_90" PTX alone; several in a sequence. Without
+        any it is the architecture of the default device.
     sources, weights: whether the file has the kernels' sources, and the files of buffers.
     key: the file of an Ed25519 key to sign the bundle with.
 
@@ -538,6 +551,12 @@ def bundle(program: Program | BoundProgram | Path, path: Path, archs: Sequence[s
 def sign(bundle: Path, key: Path, output: Path | None = None) -> str:
     """Signs a bundle with an Ed25519 key, in place or into another file. Returns the key's id."""
     return _core.sign_bundle(bundle, key, bundle if output is None else output)
+
+
+def _require_keys(keys: Sequence[Path] | None) -> None:
+    """No key at all would accept every bundle: what was meant is another thing."""
+    if keys is not None and not keys:
+        raise ArgumentError("keys is empty: give the files of public keys, or leave it out")
 
 
 def _open(device: Device | str | None) -> Device:

@@ -8,10 +8,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path as _Path
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 from . import _files
-from ._errors import Error, NotFoundError
+from ._core import Device
+from ._errors import ArgumentError, Error, NotFoundError, class_of
 
 
 def command() -> str:
@@ -38,6 +39,20 @@ def _in_python(message: str) -> str:
     return re.sub(r"(?<!\S)(--budget|--device|--set|-o)(?![\w-])", lambda option: _ARGUMENTS[option[1]], message)
 
 
+def _words(name: str, program: str | os.PathLike[str], device: Device | str | None,
+           symbols: Mapping[str, int] | None) -> list[str]:
+    """The words of a command about a program."""
+    if not isinstance(program, (str, os.PathLike)):
+        raise ArgumentError(f"{name}() takes the path of a program file or a bundle, a "
+                            f"{type(program).__name__} was given")
+    words = [name, os.fspath(program)]
+    if device is not None:
+        words += ["--device", device.spec if isinstance(device, Device) else device]
+    for symbol, value in (symbols or {}).items():
+        words += ["--set", f"{symbol}={value}"]
+    return words
+
+
 def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str, Any]:
     result = subprocess.run([command(), *arguments, "--json"], capture_output=True, text=True,
                             env=_files.environment(), check=False)
@@ -47,8 +62,9 @@ def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str,
         raise Error(result.stderr.strip() or f"baton ended with status {result.returncode}") from None
     if result.returncode not in statuses:
         error = report.get("error") or {}
-        raise Error(_in_python(error.get("what", result.stderr.strip())), code=error.get("code", "internal"),
-                    where=error.get("where") or "")
+        code = error.get("code", "internal")
+        raise class_of(code)(_in_python(error.get("what", result.stderr.strip())), code=code,
+                             where=error.get("where") or "")
     return report
 
 
@@ -62,30 +78,21 @@ def doctor() -> dict[str, Any]:
     return _json(["doctor"])
 
 
-def tune(program: str | os.PathLike[str], device: str | None = None,
-         symbols: dict[str, int] | None = None, *, budget: float = 20,
+def tune(program: str | os.PathLike[str], device: Device | str | None = None,
+         symbols: Mapping[str, int] | None = None, *, budget: float = 20,
          output: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Searches for a faster way to execute a program: `baton tune --json`. `Program.bind` uses the
     record that it keeps.
 
     budget: seconds, of all measurements. output: a bundle to build, with the record in it.
     """
-    arguments = ["tune", os.fspath(program), "--budget", repr(budget)]
+    words = [*_words("tune", program, device, symbols), "--budget", repr(budget)]
     if output is not None:
-        arguments += ["-o", os.fspath(output)]
-    if device is not None:
-        arguments += ["--device", device]
-    for name, value in (symbols or {}).items():
-        arguments += ["--set", f"{name}={value}"]
-    return _json(arguments)
+        words += ["-o", os.fspath(output)]
+    return _json(words)
 
 
-def bench(program: str | os.PathLike[str], device: str | None = None,
-          symbols: dict[str, int] | None = None) -> dict[str, Any]:
+def bench(program: str | os.PathLike[str], device: Device | str | None = None,
+          symbols: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Measures a program against the device's memory bandwidth: `baton bench --json`."""
-    arguments = ["bench", os.fspath(program)]
-    if device is not None:
-        arguments += ["--device", device]
-    for name, value in (symbols or {}).items():
-        arguments += ["--set", f"{name}={value}"]
-    return _json(arguments)
+    return _json(_words("bench", program, device, symbols))

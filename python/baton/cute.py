@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from . import _core, _observe
 from ._copies import Copies
 from ._errors import ArgumentError, Error, NotFoundError
-from ._packing import bits
+from ._packing import bits, grid_extents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ class CuteKernel:
                                          f"{type(tensor.base).__name__}, whose memory is not known")
             values.append(Fields((place, *(Number(extent, "i32") for extent in tensor.shapes),
                                   *(Number(stride, "i64") for stride in tensor.strides))))
-        extents = [grid] if isinstance(grid, int) else list(grid)
-        recorder.add_launch(self.kernel, [*extents, *[1] * (3 - len(extents))], block, shared, {},
+        recorder.add_launch(self.kernel, grid_extents(f"the CuTe kernel {self.name}", grid), block, shared, {},
                             values)
 
 

@@ -35,6 +35,9 @@ class NumbaKernel:
         return f"<baton.numba.NumbaKernel {self.kernel.name} on {self.kernel.device.spec}>"
 
     def __getitem__(self, config: tuple[Extents, Extents]) -> Any:
+        if not isinstance(config, tuple) or len(config) != 2:
+            raise ArgumentError("a Numba kernel is launched as kernel[grid, block](...); a stream is given as stream=, "
+                                "dynamic shared memory to launch(..., shared=)")
         grid, block = config
 
         def launch(*arguments: Any, stream: Any = None) -> None:

@@ -21,7 +21,7 @@ from ._core import Array, Device, Kernel
 from ._copies import Copies
 from ._descriptors import TensorDescriptor as TensorDescriptor, parameters_of, slots_of
 from ._errors import ArgumentError, Error, NotFoundError
-from ._packing import bits, float_bytes
+from ._packing import bits, float_bytes, grid_extents
 
 if TYPE_CHECKING:
     from ._record import Recorder
@@ -75,8 +75,7 @@ class TritonKernel:
         launch is programmatic (PDL) where Triton compiled it so and the kernel waits. Raises what
         Kernel.launch raises.
         """
-        extents = [grid] if isinstance(grid, int) else list(grid)
-        extents += [1] * (3 - len(extents))
+        extents = grid_extents(f"the Triton kernel {self.name}", grid)
         if len(arguments) != len(self._slots):
             raise ArgumentError(f"the Triton kernel {self.name} takes {len(self._slots)} arguments"
                                 f"{self._types()}, {len(arguments)} were given")
@@ -302,7 +301,8 @@ def on(device: Device | str | None = None, schedule: str | None = None,
 
 @contextmanager
 def capture(device: Device | str | None = None) -> Iterator[dict[str, TritonKernel]]:
-    """Collects the kernels that Triton loads inside of the block, by name, for a device of Baton.
+    """Collects the kernels that Triton loads inside of the block, for a device of Baton: by "NAME" or, where several
+    have one name, such as for two values of a constant, "NAME@FOLDER" of Triton's cache.
 
         with baton.triton.capture() as kernels:
             model(x)
@@ -310,12 +310,20 @@ def capture(device: Device | str | None = None) -> Iterator[dict[str, TritonKern
     """
     from triton import knobs
     kernels: dict[str, TritonKernel] = {}
+    folders: dict[str, list[str]] = {}  # by the kernel's name
     opened = _core.open_device(device)
 
     def loaded(module: Any, function: Any, name: str, group: Mapping[str, Any], hash: str) -> None:
         path = next(path for file, path in group.items()
                     if file.endswith(".json") and not file.startswith("__grp__"))
-        kernels[name] = load(str(path), opened)
+        folder = pathlib.Path(path).parent.name
+        known = folders.setdefault(name, [])
+        if folder in known:
+            return
+        known.append(folder)
+        if len(known) == 2:
+            kernels[f"{name}@{known[0]}"] = kernels.pop(name)
+        kernels[name if len(known) == 1 else f"{name}@{folder}"] = load(str(path), opened)
 
     hook = knobs.runtime.kernel_load_end_hook
     hook.add(loaded)

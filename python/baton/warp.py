@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from . import _core, _observe
 from ._copies import Copies
 from ._errors import ArgumentError, Error, NotFoundError, UnsupportedError
+from ._packing import ints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +100,9 @@ class WarpKernel:
             raise ArgumentError(f"the Warp kernel {self.name} takes {len(types)} {what} "
                                 f"({', '.join(kind.text for kind in types)}), {len(arguments)} were "
                                 "given")
-        extents = [dim] if isinstance(dim, int) else list(dim)
-        if not 1 <= len(extents) <= self.dimensions or any(extent < 0 for extent in extents):
+        extents = ints(dim)
+        if (extents is None or not 1 <= len(extents) <= self.dimensions
+                or any(not 0 <= extent < 1 << 32 for extent in extents)):
             raise ArgumentError(f"the Warp kernel {self.name} has {self.dimensions} indices, dim is "
                                 f"{dim}")
         extents += [1] * (self.dimensions - len(extents))

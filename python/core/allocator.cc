@@ -1,21 +1,11 @@
 #include "core/allocator.h"
 
+#include "base/error.h"
 #include "core/device.h"
 #include "core/object.h"
 
 namespace baton::python {
 namespace {
-
-// Holds the interpreter's lock for a scope, in any thread.
-class WithGil {
- public:
-  WithGil() : state_(PyGILState_Ensure()) {}
-  WithGil(const WithGil&) = delete;
-  ~WithGil() { PyGILState_Release(state_); }
-
- private:
-  PyGILState_STATE state_;
-};
 
 class PythonAllocator : public Allocator {
  public:
@@ -35,7 +25,13 @@ class PythonAllocator : public Allocator {
         Ref::checked(PyObject_CallFunction(allocate_.get(), "On", on.get(), as_size(bytes)));
     if (result.get() == Py_None) return 0;
     const unsigned long long address = PyLong_AsUnsignedLongLong(result.get());
-    if (PyErr_Occurred() != nullptr) throw PythonError{};
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw error(ErrorCode::kInvalidInput,
+                  "the allocator's allocate(device, bytes) returned {}; it returns an address as "
+                  "an int, or None",
+                  text_of(Ref::checked(PyObject_Repr(result.get())).get()));
+    }
     return address;
   }
 

@@ -223,12 +223,43 @@ void require_gpu(const ArrayValue& array) {
   throw PythonError{};
 }
 
+// `dl_device=`: the array is never copied to another device.
+void require_own_device(PyObject* asked, const ArrayValue& array) {
+  if (asked == nullptr || asked == Py_None) return;
+  int type = 0, id = 0;
+  if (!PyTuple_Check(asked) || PyArg_ParseTuple(asked, "ii:dl_device", &type, &id) == 0) {
+    if (PyErr_Occurred() == nullptr) {
+      PyErr_SetString(PyExc_TypeError, "dl_device is a pair of DLPack's device type and id");
+    }
+    throw PythonError{};
+  }
+  if (type == kDlCuda && id == ordinal_of(array.device())) return;
+  PyErr_Format(PyExc_BufferError,
+               "the array is on DLPack's device (%d, %d) and does not copy itself to (%d, %d)",
+               kDlCuda, ordinal_of(array.device()), type, id);
+  throw PythonError{};
+}
+
+// `stream=`: the consumer's stream as an address, or -1 for none.
+long long consumer_stream(PyObject* given) {
+  constexpr long long kLegacy = 1;
+  if (given == nullptr || given == Py_None) return kLegacy;
+  const long long consumer = PyLong_AsLongLong(given);
+  if (consumer == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+  if (consumer < -1 || consumer == 0) {
+    PyErr_Format(PyExc_ValueError,
+                 "stream=%lld is no stream of CUDA for DLPack; 1 is the legacy default stream",
+                 consumer);
+    throw PythonError{};
+  }
+  return consumer;
+}
+
 // The owner of the exported memory may be the last one of a Python object: the interpreter's lock
 // is needed.
 void delete_exported(Exported* exported) {
-  const PyGILState_STATE state = PyGILState_Ensure();
+  const WithGil held;
   delete exported;
-  PyGILState_Release(state);
 }
 
 PyObject* array_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
@@ -251,12 +282,13 @@ PyObject* array_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
       PyErr_SetString(PyExc_BufferError, "a baton.Array does not copy itself for DLPack");
       throw PythonError{};
     }
+    require_own_device(device, array);
     // A consumer's stream waits for the work of this thread's stream: the array was written there.
-    if (stream != nullptr && stream != Py_None) {
-      const long long consumer = PyLong_AsLongLong(stream);
-      if (consumer == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    // None is the legacy default stream, -1 no stream.
+    const long long consumer = consumer_stream(stream);
+    if (consumer != -1) {
       const NativeStream producer = CallStream().choose(nullptr, array.device());
-      if (consumer != -1 && reinterpret_cast<std::intptr_t>(producer) != consumer) {
+      if (reinterpret_cast<std::intptr_t>(producer) != consumer) {
         Event event(array.device(), false);
         event.record(adopted(producer, array.device()));
         adopted(reinterpret_cast<NativeStream>(static_cast<std::intptr_t>(consumer)),
@@ -398,13 +430,20 @@ void download(const ArrayValue& array, void* to, const Stream& stream) {
 }
 
 void add_array_type(PyObject* module) {
-  static PyType_Slot slots[] = {slot(Py_tp_dealloc, destroy_object<ArrayValue>),
-                                slot(Py_tp_repr, array_repr),
-                                slot(Py_mp_length, array_length),
-                                slot(Py_mp_subscript, array_item),
-                                {Py_tp_methods, array_methods},
-                                {Py_tp_getset, array_properties},
-                                {0, nullptr}};
+  static PyType_Slot slots[] = {
+      slot(Py_tp_dealloc, destroy_object<ArrayValue>),
+      slot(Py_tp_repr, array_repr),
+      slot(Py_mp_length, array_length),
+      slot(Py_mp_subscript, array_item),
+      {Py_tp_methods, array_methods},
+      {Py_tp_getset, array_properties},
+      {Py_tp_doc,
+       const_cast<char*>(
+           "An array in memory of one device, in C order: baton.array, baton.empty and "
+           "baton.zeros make it. a[i] and a[i:j] are rows in the same memory, which lives "
+           "as long as one of them. Any thread may use it; the order of work is that of "
+           "its streams.")},
+      {0, nullptr}};
   add_type<ArrayValue>(module, "baton._core.Array", slots, false, Py_TPFLAGS_BASETYPE);
 }
 

@@ -93,7 +93,8 @@ BufferArray buffer_array(const Program& program, const Device& device, std::stri
   array.buffer = &find_buffer(program, name);
   try {
     if (!view_tensor(object, array.view)) {
-      throw error(ErrorCode::kInvalidInput, "is a {}, which is no array", type_name(object));
+      throw error(ErrorCode::kInvalidInput, "is {}, which is no array",
+                  with_article(type_name(object)));
     }
     check_array(array, device, array.buffer->shape.size());
   } catch (const Error& failure) {

@@ -130,8 +130,8 @@ PyObject* view(PyObject*, PyObject* object) {
       [&] {
         TensorView seen;
         if (!view_tensor(object, seen)) {
-          throw error(ErrorCode::kInvalidInput, "a {} was given, which is no array",
-                      type_name(object));
+          throw error(ErrorCode::kInvalidInput, "{} was given, which is no array",
+                      with_article(type_name(object)));
         }
         const Ref on_host = to_python(seen.on_host());
         const Ref shape = shape_tuple({seen.tensor.shape, seen.tensor.shape + seen.tensor.ndim});
@@ -165,10 +165,23 @@ PyObject* search_packages(PyObject*, PyObject* folders) {
   });
 }
 
+// note_end(): the interpreter is about to end.
+PyObject* note_end(PyObject*, PyObject*) {
+  ending_thread = PyThread_get_thread_ident();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"array", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_of)),
-     METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {"devices", devices, METH_NOARGS, nullptr},
+     METH_FASTCALL | METH_KEYWORDS,
+     "array(source, device=None, *, dtype=None): a baton.Array with a copy of a contiguous array "
+     "in host memory, such as "
+     "NumPy's. dtype names the type of raw elements (\"bf16\"). Waits for the copy. Any thread may "
+     "call it. Raises "
+     "ArgumentError for what is no such array, and OutOfMemoryError."},
+    {"devices", devices, METH_NOARGS,
+     "devices(): the names of all devices, GPUs first: (\"cuda:0\", \"sim:h200\", ...). Any thread "
+     "may call it."},
     {"open_device", open_device, METH_O, nullptr},
     {"is_bundle", is_bundle, METH_O, nullptr},
     {"holds_bundle", holds_bundle, METH_O, nullptr},
@@ -178,6 +191,7 @@ PyMethodDef functions[] = {
     {"write_tvm_library",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(write_tvm_library_file)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"note_end", note_end, METH_NOARGS, nullptr},
     {"view", view, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},
     {"schedule", schedule, METH_O, nullptr},

@@ -128,9 +128,11 @@ void stop(const Device& device) {
   device.recover();
 }
 
-// Whether a kernel ended with this: by a fault, or by an instruction that the simulated GPU lacks.
+// Whether a kernel ended with this: by a fault, by an instruction that the simulated GPU lacks, or
+// because it was stopped after a time limit or for a deadlock.
 bool is_of_kernel(const Error& failure) {
-  return failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported;
+  return failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported ||
+         failure.code() == ErrorCode::kTimeout;
 }
 
 // Waits for all work. Returns the error of that work, if it failed. The wait is another thread's,
@@ -340,24 +342,19 @@ PyObject* on_exit(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
     const Ref held = Ref::steal(self);  // what `on_enter` added
     Py_INCREF(self);
     const bool failed = nargs > 0 && args[0] != Py_None;
+    // However the wait ends, such as by Ctrl-C, the block is left.
+    struct Leave {
+      OnValue& on;
+      ~Leave() {
+        entered.pop_back();
+        on.simulation.reset();
+      }
+    };
+    const Leave leave{on};
     const std::optional<Error> failure = synchronize(on.device);
     // Findings of a block that raised something else stay for `findings`: its exception is the one
     // that the user must see.
-    const auto leave = [&] {
-      entered.pop_back();
-      on.simulation.reset();
-    };
-    if (failed) {
-      leave();
-      return to_python(false);
-    }
-    try {
-      report_findings(on.device, failure ? &*failure : nullptr);
-    } catch (...) {
-      leave();
-      throw;
-    }
-    leave();
+    if (!failed) report_findings(on.device, failure ? &*failure : nullptr);
     return to_python(false);
   });
 }
@@ -385,8 +382,12 @@ Device device_argument(PyObject* object) {
   if (const Device* const device = try_value<Device>(object)) return *device;
   if (PyUnicode_Check(object)) return opened(Device::open(text_of(object)));
   throw error(ErrorCode::kInvalidInput,
-              "the device is a {}; pass a baton.Device or a name such as \"sim:h200\"",
-              type_name(object));
+              "the device is {}; pass a baton.Device or a name such as \"sim:h200\"",
+              with_article(type_name(object)));
+}
+
+void recover_from(const Device& device, const Error& failure) {
+  if (is_simulated(device) && is_of_kernel(failure)) device.recover();
 }
 
 void report_findings(const Device& device, const Error* failure) {
@@ -401,7 +402,7 @@ void report_findings(const Device& device, const Error* failure) {
   if (failure != nullptr) {
     if (on == nullptr) PendingFindings::instance().add(device, findings);
     // The error is told, and later calls are not failed by it.
-    if (is_of_kernel(*failure)) device.recover();
+    recover_from(device, *failure);
     set_error(*failure, Subject::kText, findings);
     throw PythonError{};
   }
@@ -441,14 +442,15 @@ bool wait_until(const std::function<bool()>& done, const Device& device,
 
 void wait_for(const Stream& stream, std::optional<double> timeout) {
   std::optional<Error> failure;
+  bool in_time = true;
   try {
-    if (!wait_until([&] { return stream.done(); }, stream.device(), timeout)) {
-      throw error(ErrorCode::kTimeout,
-                  "the work of the stream did not complete within {} s; it goes on", *timeout);
-    }
+    in_time = wait_until([&] { return stream.done(); }, stream.device(), timeout);
   } catch (const Error& caught) {
-    if (caught.code() == ErrorCode::kTimeout) throw;
     failure = caught;
+  }
+  if (!in_time) {
+    throw error(ErrorCode::kTimeout,
+                "the work of the stream did not complete within {} s; it goes on", *timeout);
   }
   report_findings(stream.device(), failure ? &*failure : nullptr);
 }

@@ -37,6 +37,10 @@ void wait_for(const Stream& stream, std::optional<double> timeout = std::nullopt
 // is the error of the wait itself, if it failed.
 void report_findings(const Device& device, const Error* failure = nullptr);
 
+// Ends the error state of the simulated GPU, if this failure left one, so that later calls are not
+// failed by it.
+void recover_from(const Device& device, const Error& failure);
+
 // Waits for all work on the device, like `wait_for`.
 void wait_for_all(const Device& device);
 

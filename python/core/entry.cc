@@ -6,7 +6,8 @@ PyMODINIT_FUNC PyInit__core() {
   PyObject* const module = baton::python::extension_module();
   if (module == nullptr && PyErr_Occurred() == nullptr) {
     PyErr_SetString(PyExc_ImportError,
-                    "this process loaded Baton's libbaton.so before it had a Python interpreter, so the library "
+                    "this process loaded Baton's libbaton.so before it had a Python interpreter, "
+                    "so the library "
                     "cannot call Python; load libpython first, or link the program with it");
   }
   return module;

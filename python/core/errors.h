@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cxxabi.h>
+
 #include <vector>
 
 #include "baton/error.h"
@@ -22,12 +24,25 @@ void set_error(const Error& failure, Subject subject,
 // Throws FindingError with these findings.
 [[noreturn]] void throw_findings(const std::vector<FindingReport>& findings);
 
+// The unwinding of a thread that Python ends: see `sleep_until_exit`. The C++ runtime of zig has no
+// such class, and its `catch (...)` lets that unwinding pass.
+#if defined(__GLIBCXX__)
+#define BATON_CATCH_END_OF_THREAD       \
+  catch (const abi::__forced_unwind&) { \
+    sleep_until_exit();                 \
+  }
+#else
+#define BATON_CATCH_END_OF_THREAD
+#endif
+
 // Runs the body of a function that Python calls. What it throws becomes Python's exception.
 template <typename Body>
 PyObject* guarded(Body&& body, Subject subject = Subject::kText) noexcept {
   try {
     return body().release();
-  } catch (...) {
+  }
+  BATON_CATCH_END_OF_THREAD
+  catch (...) {
     set_error(subject);
     return nullptr;
   }
@@ -39,7 +54,9 @@ int guarded_status(Body&& body, Subject subject = Subject::kText) noexcept {
   try {
     body();
     return 0;
-  } catch (...) {
+  }
+  BATON_CATCH_END_OF_THREAD
+  catch (...) {
     set_error(subject);
     return -1;
   }

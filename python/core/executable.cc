@@ -43,7 +43,7 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
           if (!view_tensor(PyTuple_GetItem(args[0], i), view) || view.on_host()) continue;
           if (view.own != nullptr) continue;  // which names no stream
           if (view.exchange != nullptr) {
-            chosen.note(view.exchange, view.tensor);
+            chosen.note(view.exchange, view.tensor.device.device_id);
           } else {
             chosen.note_declared(view.declared_stream);
           }

@@ -9,6 +9,7 @@
 #include "core/kernel_writes.h"
 #include "core/module.h"
 #include "core/values.h"
+#include "launch/limits.h"
 
 namespace baton::python {
 namespace {
@@ -156,6 +157,16 @@ PyObject* kernel_repr(PyObject* self) {
   });
 }
 
+PyObject* launcher_repr(PyObject* self) {
+  return guarded([&] {
+    const LauncherValue& launcher = value_of<LauncherValue>(self);
+    const KernelValue& kernel = value_of<KernelValue>(launcher.kernel.get());
+    return to_python(
+        fmt::format("<baton.Kernel {}[{}, {}]>", printable(kernel.kernel.facts().demangled),
+                    launch::to_string(launcher.grid), launch::to_string(launcher.block)));
+  });
+}
+
 PyObject* kernel_html(PyObject* self, PyObject*) {
   return guarded([&] { return call_python("_tables", "kernel_html", Ref::borrow(self)); });
 }
@@ -184,7 +195,7 @@ PyObject* fact(PyObject* self, void*) {
 }
 
 Ref writes_of(const KernelValue& value) {
-  const std::optional<std::vector<bool>> written = may_write(value);
+  const std::optional<std::vector<bool>>& written = may_write(value);
   if (!written) return none();
   Ref result = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(written->size())));
   for (std::size_t k = 0; k < written->size(); ++k) {
@@ -252,10 +263,12 @@ PyGetSetDef kernel_properties[] = {
 
 Ref make_kernel(Kernel kernel, KernelImages images) {
   std::vector<Parameter> parameters = parameters_of(kernel);
+  std::vector<CommonParameter> common;
+  for (const Parameter& parameter : parameters) common.push_back(parameter.common);
   const bool simulated = is_simulated(kernel.device());
   const int ordinal = ordinal_of(kernel.device());
-  return make_object(KernelValue{
-      std::move(kernel), std::move(parameters), simulated, std::move(images), ordinal, {}});
+  return make_object(KernelValue{std::move(kernel), std::move(parameters), std::move(common),
+                                 simulated, std::move(images), ordinal});
 }
 
 void add_kernel_types(PyObject* module) {
@@ -277,10 +290,14 @@ void add_kernel_types(PyObject* module) {
       {"__vectorcalloffset__", T_PYSSIZET,
        offsetof(Object<LauncherValue>, value) + offsetof(LauncherValue, call), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot launcher_slots[] = {slot(Py_tp_dealloc, launcher_destroy),
-                                         slot(Py_tp_call, PyVectorcall_Call),
-                                         {Py_tp_members, launcher_members},
-                                         {0, nullptr}};
+  static PyType_Slot launcher_slots[] = {
+      slot(Py_tp_dealloc, launcher_destroy),
+      slot(Py_tp_call, PyVectorcall_Call),
+      slot(Py_tp_repr, launcher_repr),
+      {Py_tp_doc, const_cast<char*>("kernel[grid, block]: launches when it is called with the "
+                                    "kernel's arguments, and stream=. Any thread may use it.")},
+      {Py_tp_members, launcher_members},
+      {0, nullptr}};
   add_type<LauncherValue>(module, "baton._core.Launcher", launcher_slots, false,
                           Py_TPFLAGS_HAVE_VECTORCALL);
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "baton/image.h"
@@ -15,14 +17,23 @@ namespace baton::python {
 // if the extension did not load them.
 using KernelImages = std::shared_ptr<const std::vector<Image>>;
 
+// What `may_write` found, at its first call.
+struct KernelWrites {
+  std::once_flag read;
+  std::optional<std::vector<bool>> written;
+};
+
 // baton.Kernel.
 struct KernelValue {
   Kernel kernel;
   std::vector<Parameter> parameters;
+  // Of all parameters side by side, as the common launch reads them.
+  std::vector<CommonParameter> common;
   bool simulated = false;
   KernelImages images;
   std::int32_t ordinal = 0;  // DLPack's id of its device
   SpareObject launcher{};    // of the last `kernel[grid, block]`
+  std::shared_ptr<KernelWrites> writes = std::make_shared<KernelWrites>();
 };
 
 Ref make_kernel(Kernel kernel, KernelImages images);

@@ -45,9 +45,7 @@ bool add_parameters(const std::vector<overlap::Origin>& origins, std::vector<boo
   return true;
 }
 
-}  // namespace
-
-std::optional<std::vector<bool>> may_write(const KernelValue& kernel) {
+std::optional<std::vector<bool>> read_writes(const KernelValue& kernel) {
   const Image* const ptx = ptx_of(kernel);
   if (ptx == nullptr) return std::nullopt;
   const auto module = ptx::ParsedModule::parse(std::string(ptx->bytes()), ptx->name());
@@ -60,6 +58,13 @@ std::optional<std::vector<bool>> may_write(const KernelValue& kernel) {
     if (access.writes && !add_parameters(access.origins, written)) return std::nullopt;
   }
   return written;
+}
+
+}  // namespace
+
+const std::optional<std::vector<bool>>& may_write(const KernelValue& kernel) {
+  std::call_once(kernel.writes->read, [&] { kernel.writes->written = read_writes(kernel); });
+  return kernel.writes->written;
 }
 
 }  // namespace baton::python

@@ -62,13 +62,14 @@ void launch_checked(const Kernel& kernel, const LaunchConfig& config, void* cons
 bool launch_common(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
                    std::size_t count, PyObject* stream) {
   constexpr std::size_t kFew = 32;
-  if (kernel.simulated || count > kFew || count != kernel.parameters.size()) return false;
+  if (kernel.simulated || count > kFew || count != kernel.common.size()) return false;
   // Not initialised: only as many as there are arguments are used.
   std::uint64_t slots[kFew];
   void* pointers[kFew];
   CommonArguments arguments(kernel.ordinal);
+  const CommonParameter* const parameters = kernel.common.data();
   for (std::size_t i = 0; i < count; ++i) {
-    if (!arguments.pack(kernel.parameters[i].common, values[i], slots[i])) return false;
+    if (!arguments.pack(parameters[i], values[i], slots[i])) return false;
     pointers[i] = &slots[i];
   }
   const Device& device = kernel.kernel.device();
@@ -82,6 +83,9 @@ bool launch_common(const KernelValue& kernel, LaunchConfig& config, PyObject* co
 void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, PackedValues& values,
                      CallState& state) {
   const Stream stream = adopted(config.stream.native, state.device);
+  // A copy of host memory waits for the work before it: in the driver, deaf to Ctrl-C, and with the
+  // interpreter's lock.
+  wait_for(stream);
   std::vector<HostGroup> groups = group(state.hosts);
   for (HostGroup& one : groups) {
     one.memory.emplace(state.device, one.lead() + one.bytes());
@@ -120,9 +124,9 @@ launch::FieldValue field_value(PyObject* value, std::string_view name) {
     return std::int64_t{number};
   }
   throw error(ErrorCode::kInvalidInput,
-              "the launch attribute {} is a {}; it takes an int, a float, a str, or a tuple or "
+              "the launch attribute {} is {}; it takes an int, a float, a str, or a tuple or "
               "dict of its fields",
-              name, type_name(value));
+              name, with_article(type_name(value)));
 }
 
 // An attribute by its name: a value, a tuple of its fields in order, or a dict of them.
@@ -306,17 +310,24 @@ PackedValues::PackedValues(const KernelValue& kernel, PyObject* const* values, s
   }
 }
 
-void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
-            std::size_t count, PyObject* stream) {
-  if (launch_common(kernel, config, values, count, stream)) [[likely]]
-    return;
-  CallState state(kernel.kernel.device(), kernel.simulated);
+// Every other launch. A function of its own, so that the common one has a small frame.
+[[gnu::noinline]] void launch_in_full(const KernelValue& kernel, LaunchConfig& config,
+                                      PyObject* const* values, std::size_t count,
+                                      PyObject* stream) {
+  CallState state(kernel);
   PackedValues packed(kernel, values, count, state);
   config.stream = LaunchConfig::StreamRef(state.stream.choose(stream, state.device), state.device);
   if (is_observed()) [[unlikely]]
     observe_launch(kernel, config, values, count);
   if (!state.hosts.empty()) return launch_on_hosts(kernel, config, packed, state);
   launch_checked(kernel.kernel, config, packed.pointers());
+}
+
+void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
+            std::size_t count, PyObject* stream) {
+  if (launch_common(kernel, config, values, count, stream)) [[likely]]
+    return;
+  launch_in_full(kernel, config, values, count, stream);
 }
 
 }  // namespace baton::python

@@ -36,8 +36,8 @@ Operand operand_of(std::string_view name, PyObject* value) {
   const Ref number = Ref::steal(PyIndex_Check(value) != 0 ? PyNumber_Index(value) : nullptr);
   if (!number) {
     PyErr_Clear();
-    throw error(ErrorCode::kInvalidInput, "the launch value {} is a {}, it takes an int", name,
-                type_name(value));
+    throw error(ErrorCode::kInvalidInput, "the launch value {} is {}, it takes an int", name,
+                with_article(type_name(value)));
   }
   int overflow = 0;
   const long long integer = PyLong_AsLongLongAndOverflow(number.get(), &overflow);

@@ -236,8 +236,8 @@ std::vector<std::string> texts_argument(PyObject* object, const char* what) {
     const bool is_path =
         PyUnicode_Check(item.get()) || PyObject_HasAttrString(item.get(), "__fspath__") == 1;
     if (!is_path) {
-      throw error(ErrorCode::kInvalidInput, "{}[{}] is a {}, it takes texts", what, i,
-                  type_name(item.get()));
+      throw error(ErrorCode::kInvalidInput, "{}[{}] is {}, it takes texts", what, i,
+                  with_article(type_name(item.get())));
     }
     texts.push_back(path_argument(item.get()));
   }

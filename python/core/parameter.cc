@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
+#include "core/kernel.h"
+#include "core/kernel_writes.h"
 #include "core/values.h"
 #include "program/scalar.h"
 
@@ -73,6 +75,13 @@ void require_aligned(const baton_tensor& tensor, std::uint64_t address) {
   }
 }
 
+// An array without memory is no null pointer: torch's storage may be gone, and a fake tensor has
+// none.
+void require_memory(std::uint64_t address, std::uint64_t bytes) {
+  if (address != 0 || bytes == 0) return;
+  refuse("has {} bytes, and no memory: its storage was freed, or it is a fake tensor", bytes);
+}
+
 // The address of an array in memory of a GPU.
 std::uint64_t gpu_address(const Parameter& parameter, const TensorView& view, CallState& state) {
   const baton_tensor& tensor = view.tensor;
@@ -91,20 +100,37 @@ std::uint64_t gpu_address(const Parameter& parameter, const TensorView& view, Ca
            type, tensor.device.device_id, state.device.spec(), state.ordinal);
   }
   if (view.exchange != nullptr) {
-    state.stream.note(view.exchange, tensor);
+    state.stream.note(view.exchange, tensor.device.device_id);
   } else {
     state.stream.note_declared(view.declared_stream);
   }
   require_element(parameter, view);
-  if (!has_c_order(tensor)) contiguous_bytes(tensor);  // which says why, unless it is empty
+  const std::uint64_t bytes = contiguous_bytes(tensor);
   const std::uint64_t address = address_in(tensor);
+  require_memory(address, bytes);
   require_aligned(tensor, address);
   return address;
 }
 
-void require_writable(const Parameter& parameter, const TensorView& view) {
+void require_writable(const Parameter& parameter, const TensorView& view, std::size_t index,
+                      const CallState& state) {
   if (!view.read_only || parameter.read_only) return;
+  // The type tells nothing, such as that of an extern "C" kernel; the PTX may.
+  const std::optional<std::vector<bool>>& written = may_write(state.kernel);
+  if (written && !(*written)[index]) return;
   refuse("is read-only, and the kernel may write through the parameter");
+}
+
+// A tensor of torch may have bits that say that its values are the negatives of its bytes. The
+// exchange API does not tell.
+void require_plain_values(PyObject* value) {
+  const Ref method = Ref::steal(PyObject_GetAttrString(value, "is_neg"));
+  if (!method) return PyErr_Clear();
+  const Ref negative = Ref::checked(PyObject_CallObject(method.get(), nullptr));
+  if (negative.get() == Py_True) {
+    refuse(
+        "is a tensor with the negative bit, whose bytes are not its values; pass x.resolve_neg()");
+  }
 }
 
 void pack_host_array(const Parameter& parameter, TensorView view, std::size_t index,
@@ -118,6 +144,7 @@ void pack_host_array(const Parameter& parameter, TensorView view, std::size_t in
   require_element(parameter, view);
   const std::uint64_t bytes = contiguous_bytes(view.tensor);
   const std::uint64_t address = address_in(view.tensor);
+  require_memory(address, bytes);
   require_aligned(view.tensor, address);
   if (bytes != 0) {
     state.hosts.push_back(
@@ -137,10 +164,10 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
   }
   TensorView view;
   if (!view_tensor(value, view)) {
-    refuse("is a {}, which is no array; pass an array, baton.Pointer(address), or None",
-           type_name(value));
+    refuse("is {}, which is no array; pass an array, baton.Pointer(address), or None",
+           with_article(type_name(value)));
   }
-  require_writable(parameter, view);
+  require_writable(parameter, view, index, state);
   if (view.own != nullptr) {
     if (!(view.own->device() == state.device)) {
       refuse("is in memory of {}; the kernel is on {}", view.own->device().spec(),
@@ -150,6 +177,7 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
     return view.own->address();
   }
   if (view.on_host()) {
+    if (view.exchange != nullptr) require_plain_values(value);
     pack_host_array(parameter, std::move(view), index, state);
     return 0;  // known when the memory is made
   }
@@ -172,7 +200,7 @@ Ref scalar_item(PyObject* value) {
   const bool is_scalar = item && shape && PyTuple_Check(shape.get()) &&
                          PyTuple_Size(shape.get()) == 0 && exchange_of(Py_TYPE(value)) == nullptr;
   if (is_scalar) return Ref::checked(PyObject_CallObject(item.get(), nullptr));
-  refuse("is a {}, for a number", type_name(value));
+  refuse("is {}, for a number", with_article(type_name(value)));
 }
 
 std::uint64_t pack_integer(const Parameter& parameter, PyObject* value) {
@@ -236,13 +264,13 @@ std::uint64_t pack_number(const Parameter& parameter, PyObject* value) {
   const Ref number = scalar_item(value);
   if (PyFloat_Check(number.get())) return pack_float(parameter, PyFloat_AsDouble(number.get()));
   if (PyLong_Check(number.get())) return pack_integer(parameter, number.get());
-  refuse("is a {}, for a number", type_name(value));
+  refuse("is {}, for a number", with_article(type_name(value)));
 }
 
 void* pack_bytes(const Parameter& parameter, PyObject* value, CallState& state) {
   if (PyObject_CheckBuffer(value) == 0) {
-    refuse("is a {}, for {} bytes by value; pass bytes or a ctypes struct of that size",
-           type_name(value), parameter.size);
+    refuse("is {}, for {} bytes by value; pass bytes or a ctypes struct of that size",
+           with_article(type_name(value)), parameter.size);
   }
   Py_buffer buffer{};
   check(PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE));
@@ -253,15 +281,30 @@ void* pack_bytes(const Parameter& parameter, PyObject* value, CallState& state) 
   return buffer.buf;
 }
 
+// The format of the module struct for a number of so many bytes.
+const char* struct_format(std::uint32_t bytes, bool is_float) {
+  switch (bytes) {
+    case 1:
+      return "b";
+    case 2:
+      return is_float ? "e" : "h";
+    case 8:
+      return is_float ? "d" : "q";
+    default:
+      return is_float ? "f" : "i";
+  }
+}
+
 // The image tells only the size.
 void* pack_unknown(const Parameter& parameter, PyObject* value, std::size_t index,
                    std::uint64_t& slot, CallState& state) {
   if (PyBytes_Check(value) || PyByteArray_Check(value)) return pack_bytes(parameter, value, state);
   if (PyLong_Check(value) || PyFloat_Check(value)) {
     refuse(
-        "is a {}, and the image does not tell the parameter's type; pass its bytes, such as "
-        "struct.pack(\"<i\", {})",
-        type_name(value), text_of(Ref::checked(PyObject_Str(value)).get()));
+        "is {}, and the image does not tell the parameter's type; pass its bytes, such as "
+        "struct.pack(\"<{}\", {})",
+        with_article(type_name(value)), struct_format(parameter.size, PyFloat_Check(value) != 0),
+        text_of(Ref::checked(PyObject_Str(value)).get()));
   }
   if (parameter.size != sizeof(slot)) return pack_bytes(parameter, value, state);
   slot = pack_address(parameter, value, index, state);
@@ -317,6 +360,9 @@ PyObject* pointer_repr(PyObject* self) {
 }
 
 }  // namespace
+
+CallState::CallState(const KernelValue& of)
+    : kernel(of), device(of.kernel.device()), simulated(of.simulated), ordinal(of.ordinal) {}
 
 std::vector<Parameter> parameters_of(const Kernel& kernel) {
   const auto& params = kernel.facts().params;

@@ -36,8 +36,11 @@ struct HostArgument {
   bool written = false;  // the kernel may write it
 };
 
+struct KernelValue;
+
 // The state of one call while its values are packed.
 struct CallState {
+  const KernelValue& kernel;
   const Device& device;
   bool simulated;
   std::int32_t ordinal;
@@ -47,11 +50,11 @@ struct CallState {
   std::vector<TensorView> kept{};
   std::vector<Py_buffer> buffers{};
 
-  CallState(const Device& on, bool is_simulated)
-      : device(on), simulated(is_simulated), ordinal(ordinal_of(on)) {}
+  explicit CallState(const KernelValue& of);
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
   ~CallState() {
+    if (!buffers.empty()) require_gil();
     for (Py_buffer& buffer : buffers) PyBuffer_Release(&buffer);
   }
 };

@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/observer.h"
 #include "core/values.h"
+#include "launch/limits.h"
 
 namespace baton::python {
 namespace {
@@ -39,7 +41,7 @@ struct PlanValue {
   // Checks and packs everything.
   void prepare() {
     const KernelValue& kernel_value = of();
-    CallState state(kernel_value.kernel.device(), kernel_value.simulated);
+    CallState state(kernel_value);
     const HeldValues objects(values);
     const PackedValues packed(kernel_value, objects.data(), objects.size(), state);
     prepared.reset();
@@ -103,7 +105,7 @@ int plan_set(PyObject* self, PyObject* key, PyObject* value) {
         }
         const std::size_t index = checked_index(plan, key);
         const Parameter& parameter = plan.of().parameters[index];
-        CallState state(plan.of().kernel.device(), plan.of().simulated);
+        CallState state(plan.of());
         std::uint64_t bits = 0;
         void* bytes = nullptr;
         try {
@@ -155,8 +157,9 @@ int plan_set_stream(PyObject* self, PyObject* value, void*) {
         PlanValue& plan = value_of<PlanValue>(self);
         const Device& device = plan.of().kernel.device();
         Ref stream = value == nullptr ? none() : Ref::borrow(value);
+        // With host arrays the stream is chosen anew in each call, and checked here.
+        const NativeStream native = CallStream().choose(stream.get(), device);
         if (plan.prepared) {
-          const NativeStream native = CallStream().choose(stream.get(), device);
           plan.prepared->set_stream(adopted(native, device));
           plan.config.stream = LaunchConfig::StreamRef(native, device);
         }
@@ -170,6 +173,17 @@ PyObject* locked_property(PyObject* self, void*) {
   return guarded([&] {
     const ObjectLock lock(self);
     return kRead(value_of<PlanValue>(self));
+  });
+}
+
+PyObject* plan_repr(PyObject* self) {
+  return guarded([&] {
+    const ObjectLock lock(self);
+    const PlanValue& plan = value_of<PlanValue>(self);
+    return to_python(fmt::format(
+        "<baton.Plan of {}, grid {}, block {}, on {}>",
+        printable(plan.of().kernel.facts().demangled), launch::to_string(plan.config.grid),
+        launch::to_string(plan.config.block), plan.of().kernel.device().spec()));
   });
 }
 
@@ -208,6 +222,7 @@ void add_plan_type(PyObject* module) {
   static PyType_Slot slots[] = {
       slot(Py_tp_dealloc, destroy_object<PlanValue>),
       slot(Py_tp_call, PyVectorcall_Call),
+      slot(Py_tp_repr, plan_repr),
       slot(Py_mp_subscript, plan_get),
       slot(Py_mp_ass_subscript, plan_set),
       slot(Py_mp_length, plan_length),

@@ -168,8 +168,8 @@ PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   });
 }
 
-// find_tuned(device, pdl, rewrite, cache, symbols, collectives): (record, executor) of an accepted record that
-// holds for these values, as texts; else None.
+// find_tuned(device, pdl, rewrite, cache, symbols, collectives): (record, executor) of an accepted
+// record that holds for these values, as texts; else None.
 PyObject* program_find_tuned(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                              PyObject* names) {
   return guarded([&]() -> Ref {

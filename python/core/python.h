@@ -7,8 +7,8 @@
 #if defined(BATON_PYTHON_ABI3)
 #define Py_LIMITED_API 0x030C0000
 #endif
-// In a wheel this code lies in libbaton, which C programs and the command line load without an interpreter:
-// each symbol of Python is null there.
+// In a wheel this code lies in libbaton, which C programs and the command line load without an
+// interpreter: each symbol of Python is null there.
 #if defined(BATON_PYTHON_OPTIONAL)
 #define PyAPI_FUNC(type) __attribute__((visibility("default"), weak)) type
 #define PyAPI_DATA(type) extern __attribute__((visibility("default"), weak)) type
@@ -16,13 +16,43 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
+// The limited API leaves it out, and every Python has it.
+extern "C" PyAPI_FUNC(int) PyGILState_Check(void);
+
 namespace baton::python {
+
+// Python up to 3.13 ends a thread that asks for the interpreter's lock after the interpreter began
+// to end. It does so by pthread_exit, which unwinds the thread without that lock, and which
+// std::terminate stops in a noexcept frame. Such a thread sleeps instead, as in 3.14: the process
+// ends without it.
+[[noreturn]] inline void sleep_until_exit() {
+  for (;;) pause();
+}
+
+// The thread that ends the interpreter, noted before it begins (baton/_ending.py); 0 before that.
+inline std::atomic<unsigned long> ending_thread = 0;
+
+// Whether this thread is unwound so. Once Python counts as not initialised, no other thread than
+// the ending one gets the lock.
+[[gnu::noinline]] inline bool lost_gil(unsigned long ending) {
+  return ending != PyThread_get_thread_ident() &&
+         (Py_IsInitialized() == 0 || PyGILState_Check() == 0);
+}
+
+// For destructors, before they touch an object of Python: a thread that is unwound sleeps here.
+inline void require_gil() {
+  const unsigned long ending = ending_thread.load(std::memory_order_relaxed);
+  if (ending != 0 && lost_gil(ending)) [[unlikely]]
+    sleep_until_exit();
+}
 
 // Python's error indicator is set; `guarded` returns it to the interpreter.
 struct PythonError {};
@@ -52,7 +82,11 @@ class Ref {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Ref() { Py_XDECREF(object_); }
+  ~Ref() {
+    if (object_ == nullptr) return;
+    require_gil();
+    Py_DECREF(object_);
+  }
 
   PyObject* get() const noexcept { return object_; }
   PyObject* release() noexcept { return std::exchange(object_, nullptr); }
@@ -111,6 +145,23 @@ inline std::string type_name(PyObject* object) {
   return std::string(text_of(name.get()));
 }
 
+// An attribute, or nothing where the object has none. Throws what looking it up raised otherwise.
+inline Ref optional_attribute(PyObject* object, const char* name) {
+  Ref attribute = Ref::steal(PyObject_GetAttrString(object, name));
+  if (!attribute) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw PythonError{};
+    PyErr_Clear();
+  }
+  return attribute;
+}
+
+// "an int", "a str".
+inline std::string with_article(const std::string& name) {
+  const bool is_vowel =
+      !name.empty() && std::string_view("aeioAEIOU").find(name[0]) != std::string_view::npos;
+  return (is_vowel ? "an " : "a ") + name;
+}
+
 // Takes the exception that is set: a new reference, or null.
 inline PyObject* taken_exception() {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -135,11 +186,42 @@ inline void restore_exception(PyObject* exception) {
 #endif
 }
 
+// Calls what takes the interpreter's lock.
+template <typename Take>
+[[gnu::noinline]] auto take_gil(Take take) {
+  struct Unwound {
+    bool armed = true;
+    ~Unwound() {
+      if (armed) sleep_until_exit();
+    }
+  } unwound;
+  const auto taken = take();
+  unwound.armed = false;
+  return taken;
+}
+
+// Holds the interpreter's lock for a scope, in any thread.
+class WithGil {
+ public:
+  WithGil() : state_(take_gil([] { return PyGILState_Ensure(); })) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // Releases the interpreter's lock for a scope, in which no Python object may be touched.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() { PyEval_RestoreThread(state_); }
+  ~WithoutGil() {
+    take_gil([this] {
+      PyEval_RestoreThread(state_);
+      return true;
+    });
+  }
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
 

@@ -83,6 +83,7 @@ class Watch {
     };
   }
 
+  bool raised() const { return raised_; }
   // Throws what was raised meanwhile.
   void rethrow() const {
     if (raised_) throw PythonError{};
@@ -91,12 +92,11 @@ class Watch {
  private:
   template <typename Body>
   void with_gil(const Body& body) {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const WithGil held;
     if (!raised_ && guarded_status(body) != 0) {
       raised_ = true;
       stop_ = true;
     }
-    PyGILState_Release(state);
   }
 
   PyObject* after_step_;
@@ -106,7 +106,7 @@ class Watch {
 
 // Runs the body without the interpreter's lock, and returns what it threw.
 template <typename Body>
-std::optional<Error> without_gil(const Watch& watch, const Body& body) {
+std::optional<Error> without_gil(const Device& device, const Watch& watch, const Body& body) {
   std::optional<Error> failure;
   {
     const WithoutGil released;
@@ -116,7 +116,10 @@ std::optional<Error> without_gil(const Watch& watch, const Body& body) {
       failure = caught;
     }
   }
+  // A run that is ended stops the simulated GPU.
+  if (watch.raised() && is_simulated(device)) device.recover();
   watch.rethrow();
+  if (failure) recover_from(device, *failure);
   return failure;
 }
 
@@ -163,14 +166,12 @@ PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     ExecutableValue& value = executable_in(self);
     Watch watch(given.set(6));
     watch.set(options);
-    if (const auto failure = without_gil(watch, [&] { value->run(options); })) {
+    const auto failure = without_gil(value->device(), watch, [&] { value->run(options); });
+    if (failure) {
       const std::vector<FindingReport>& findings = value->report().findings;
       if (failure->code() == ErrorCode::kFault && failure->driver_result() == 0 &&
           !findings.empty()) {
         throw_findings(findings);
-      }
-      if (failure->code() == ErrorCode::kFault && is_simulated(value->device())) {
-        value->device().recover();
       }
       set_error(*failure, Subject::kText, findings);
       throw PythonError{};
@@ -205,11 +206,14 @@ PyObject* executable_compare_schedules(PyObject* self, PyObject* const* args, Py
     watch.set(options);
     std::vector<ScheduleRun> runs;
     Executable& executable = *executable_in(self).executable;
-    const auto failure =
-        without_gil(watch, [&] { runs = compare_schedules(executable, schedules, options); });
+    const auto failure = without_gil(executable.device(), watch, [&] {
+      runs = compare_schedules(executable, schedules, options);
+    });
     if (failure) throw Error(*failure);
     for (const ScheduleRun& run : runs) {
-      if (run.failure) throw_findings(run.findings);
+      if (!run.failure) continue;
+      recover_from(executable.device(), *run.failure);
+      throw_findings(run.findings);
     }
     return tuple_of(runs, [](const ScheduleRun& run) {
       return call_python("_values", "ScheduleRun", to_python(to_string(run.schedule)),

@@ -21,13 +21,17 @@ std::atomic<std::uint32_t> entered_streams = 0;
 std::optional<std::uintptr_t> address_of(PyObject* object) {
   if (!PyLong_Check(object)) return std::nullopt;
   const unsigned long long address = PyLong_AsUnsignedLongLong(object);
-  if (address == ~0ull && PyErr_Occurred() != nullptr) throw PythonError{};
+  if (address == ~0ull && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw error(ErrorCode::kInvalidInput, "the stream is {}, which is no address of a CUstream",
+                text_of(Ref::checked(PyObject_Str(object)).get()));
+  }
   return static_cast<std::uintptr_t>(address);
 }
 
 // The address that `__cuda_stream__`, or a framework's own attribute, gives.
 std::optional<std::uintptr_t> foreign_stream(PyObject* object) {
-  const Ref protocol = Ref::steal(PyObject_GetAttrString(object, "__cuda_stream__"));
+  const Ref protocol = optional_attribute(object, "__cuda_stream__");
   if (protocol) {
     Ref pair = protocol;
     if (PyCallable_Check(protocol.get()) != 0) {
@@ -45,11 +49,9 @@ std::optional<std::uintptr_t> foreign_stream(PyObject* object) {
     }
     return address_of(PyTuple_GetItem(pair.get(), 1));
   }
-  PyErr_Clear();
   for (const char* const name : {"cuda_stream", "ptr"}) {
-    const Ref address = Ref::steal(PyObject_GetAttrString(object, name));
+    const Ref address = optional_attribute(object, name);
     if (address) return address_of(address.get());
-    PyErr_Clear();
   }
   return std::nullopt;
 }
@@ -222,6 +224,14 @@ PyObject* event_elapsed(PyObject* self, PyObject* later) {
       Subject::kArguments);
 }
 
+PyObject* event_repr(PyObject* self) {
+  return guarded([&] {
+    const Event& event = *value_of<EventValue>(self).event;
+    return to_python(fmt::format("<baton.Event on {}{}>", event.device().spec(),
+                                 event.done() ? ", reached" : ""));
+  });
+}
+
 PyMethodDef event_methods[] = {
     {"synchronize", event_synchronize, METH_NOARGS, "Waits until the event was reached."},
     {"elapsed", event_elapsed, METH_O,
@@ -249,9 +259,9 @@ NativeStream stream_argument(PyObject* object, const Device& device) {
       PyLong_Check(object) ? address_of(object) : foreign_stream(object);
   if (!address) {
     throw error(ErrorCode::kInvalidInput,
-                "the stream is a {}; pass a baton.Stream, an object with __cuda_stream__, or the "
+                "the stream is {}; pass a baton.Stream, an object with __cuda_stream__, or the "
                 "address of a CUstream",
-                type_name(object));
+                with_article(type_name(object)));
   }
   return to_native(*address);
 }
@@ -295,6 +305,7 @@ void add_stream_types(PyObject* module) {
   add_type<StreamValue>(module, "baton._core.Stream", stream_slots, true);
   static PyType_Slot event_slots[] = {
       slot(Py_tp_dealloc, destroy_object<EventValue>),
+      slot(Py_tp_repr, event_repr),
       {Py_tp_methods, event_methods},
       {Py_tp_getset, event_properties},
       {Py_tp_doc, const_cast<char*>("A point in a stream: Stream.record makes it.")},

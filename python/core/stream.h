@@ -30,11 +30,11 @@ NativeStream stream_argument(PyObject* object, const Device& device);
 class CallStream {
  public:
   // Notes where the first array on a GPU comes from.
-  void note(const DlExchangeApi* exchange, const baton_tensor& tensor) {
+  void note(const DlExchangeApi* exchange, std::int32_t device_id) {
     if (seen_) return;
     seen_ = true;
     exchange_ = exchange;
-    device_id_ = tensor.device.device_id;
+    device_id_ = device_id;
   }
   void note_declared(std::optional<std::uintptr_t> declared) {
     if (seen_) return;

@@ -37,12 +37,6 @@ KnownType& slot_of(PyTypeObject* type) {
   return known_types[(reinterpret_cast<std::uintptr_t>(type) >> 4) % kKnownTypes];
 }
 
-bool has(PyObject* object, const char* name) {
-  const Ref attribute = Ref::steal(PyObject_GetAttrString(object, name));
-  if (!attribute) PyErr_Clear();
-  return static_cast<bool>(attribute);
-}
-
 // The table of a type, or null. The newest whose major version is known.
 const DlExchangeApi* find_exchange(PyTypeObject* type) {
   const Ref capsule = Ref::steal(
@@ -83,6 +77,7 @@ class OwnedExtents : public TensorKeeper {
 class HeldBuffer final : public OwnedExtents {
  public:
   ~HeldBuffer() override {
+    require_gil();
     if (held) PyBuffer_Release(&buffer);
   }
   Py_buffer buffer{};
@@ -97,6 +92,7 @@ class HeldObject final : public OwnedExtents {
 class HeldManaged final : public TensorKeeper {
  public:
   ~HeldManaged() override {
+    require_gil();
     if (legacy != nullptr && legacy->deleter != nullptr) legacy->deleter(legacy);
     if (versioned != nullptr && versioned->deleter != nullptr) versioned->deleter(versioned);
   }
@@ -212,15 +208,36 @@ std::vector<std::int64_t> element_strides(std::vector<std::int64_t> strides, std
   return strides;
 }
 
-// NumPy's __array_interface__ and CUDA's __cuda_array_interface__, version 3.
-// https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
-bool view_interface(PyObject* object, const char* name, std::int32_t device_type,
-                    TensorView& view) {
-  Ref dict = Ref::steal(PyObject_GetAttrString(object, name));
-  if (!dict || !PyDict_Check(dict.get())) {
-    PyErr_Clear();
-    return false;
+// The shape and the strides of an interface's dict.
+std::unique_ptr<HeldObject> extents_of(PyObject* shape, PyObject* strides, std::uint8_t bits) {
+  auto keeper = std::make_unique<HeldObject>();
+  keeper->shape = ints_of(shape);
+  for (const std::int64_t extent : keeper->shape) {
+    if (extent < 0) {
+      throw error(ErrorCode::kInvalidInput, "is an array with the extent {} in its shape", extent);
+    }
   }
+  if (strides == nullptr || strides == Py_None) return keeper;
+  keeper->strides = element_strides(ints_of(strides), bits / 8);
+  if (keeper->strides.size() != keeper->shape.size()) {
+    throw error(ErrorCode::kInvalidInput, "is an array with {} extents and {} strides",
+                keeper->shape.size(), keeper->strides.size());
+  }
+  return keeper;
+}
+
+// The stream that `stream` of an interface's dict names.
+std::uintptr_t declared_stream(PyObject* stream) {
+  const std::int64_t address = int_of(stream);
+  if (address > 0) return static_cast<std::uintptr_t>(address);
+  throw error(ErrorCode::kInvalidInput,
+              "declares the stream {}, which __cuda_array_interface__ does not allow; pass "
+              "stream=",
+              address);
+}
+
+// Reads the dict of an interface, of which a PythonError says that it is malformed.
+void read_interface(Ref dict, const char* name, std::int32_t device_type, TensorView& view) {
   const auto item = [&](const char* key) { return PyDict_GetItemString(dict.get(), key); };
   PyObject* const typestr = item("typestr");
   PyObject* const shape = item("shape");
@@ -236,12 +253,7 @@ bool view_interface(PyObject* object, const char* name, std::int32_t device_type
   }
   const auto dtype = dtype_of_typestr(text_of(typestr));
   if (!dtype) refuse_type(text_of(typestr));
-  auto keeper = std::make_unique<HeldObject>();
-  keeper->shape = ints_of(shape);
-  PyObject* const strides = item("strides");
-  if (strides != nullptr && strides != Py_None) {
-    keeper->strides = element_strides(ints_of(strides), dtype->bits / 8);
-  }
+  auto keeper = extents_of(shape, item("strides"), dtype->bits);
   const unsigned long long address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(data, 0));
   if (address == ~0ull && PyErr_Occurred() != nullptr) throw PythonError{};
   view.tensor.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
@@ -253,15 +265,33 @@ bool view_interface(PyObject* object, const char* name, std::int32_t device_type
   view.tensor.device = {device_type, 0};
   keeper->refer(view.tensor);
   if (PyObject* const stream = item("stream"); stream != nullptr && stream != Py_None) {
-    view.declared_stream = static_cast<std::uintptr_t>(int_of(stream));
-    if (*view.declared_stream == 0) {
-      throw error(ErrorCode::kInvalidInput,
-                  "declares the stream 0, which __cuda_array_interface__ does not allow; pass "
-                  "stream=");
-    }
+    view.declared_stream = declared_stream(stream);
   }
   keeper->object = std::move(dict);
   view.keeper = std::move(keeper);
+}
+
+// The text of the exception that is set, which is taken.
+std::string taken_text() {
+  const Ref raised = Ref::steal(taken_exception());
+  const Ref text = Ref::steal(raised ? PyObject_Str(raised.get()) : nullptr);
+  PyErr_Clear();
+  const std::string_view why = text ? text_of(text.get()) : "";
+  return std::string(why.substr(0, why.find('\n')));
+}
+
+// NumPy's __array_interface__ and CUDA's __cuda_array_interface__, version 3.
+// https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
+bool view_interface(PyObject* object, const char* name, std::int32_t device_type,
+                    TensorView& view) {
+  Ref dict = optional_attribute(object, name);
+  if (!dict || !PyDict_Check(dict.get())) return false;
+  try {
+    read_interface(std::move(dict), name, device_type, view);
+  } catch (const PythonError&) {
+    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw;  // such as KeyboardInterrupt
+    throw error(ErrorCode::kInvalidInput, "has an {} that is malformed: {}", name, taken_text());
+  }
   return true;
 }
 
@@ -293,10 +323,10 @@ bool view_buffer(PyObject* object, TensorView& view) {
 
 // `__dlpack__`, versioned where the producer has it. stream=-1 asks for no synchronisation.
 bool view_dlpack(PyObject* object, TensorView& view) {
-  if (!has(object, "__dlpack__")) return false;
+  const Ref method = optional_attribute(object, "__dlpack__");
+  if (!method) return false;
   const Ref where = Ref::checked(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
   const bool on_host = int_of(Ref::checked(PySequence_GetItem(where.get(), 0)).get()) == kDlCpu;
-  const Ref method = Ref::checked(PyObject_GetAttrString(object, "__dlpack__"));
   const Ref nothing = Ref::checked(PyTuple_New(0));
   const auto ask = [&](bool versioned) {
     const Ref keywords = Ref::checked(PyDict_New());
@@ -370,13 +400,9 @@ const DlExchangeApi* exchange_of(PyTypeObject* type) {
 
 void check_view(int result, PyObject* object) {
   if (result >= 0) return;
-  const Ref raised = Ref::steal(taken_exception());
-  const Ref text = Ref::steal(raised ? PyObject_Str(raised.get()) : nullptr);
-  PyErr_Clear();
-  std::string_view why = text ? text_of(text.get()) : "";
-  why = why.substr(0, why.find('\n'));
-  throw error(ErrorCode::kInvalidInput, "is a {} that gives no view of its memory: {}",
-              type_name(object), printable(why, 300));
+  const std::string why = taken_text();
+  throw error(ErrorCode::kInvalidInput, "is {} that gives no view of its memory: {}",
+              with_article(type_name(object)), printable(why, 300));
 }
 
 bool view_tensor(PyObject* object, TensorView& view) {

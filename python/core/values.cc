@@ -96,6 +96,17 @@ std::optional<DType> foreign_dtype(std::string_view name) {
   return std::nullopt;
 }
 
+// "f32" of "f4": NumPy's codes count bytes. Those that are names of Baton's, such as "i8", do not
+// come here.
+std::optional<std::string> numpy_code(std::string_view given) {
+  if (!given.empty() && (given[0] == '<' || given[0] == '|' || given[0] == '='))
+    given.remove_prefix(1);
+  if (given.size() != 2 || given[1] < '1' || given[1] > '8') return std::nullopt;
+  const std::string name = fmt::format("{}{}", given[0], 8 * (given[1] - '0'));
+  if (!parse_dtype(name)) return std::nullopt;
+  return name;
+}
+
 }  // namespace
 
 Ref package_attribute(const char* module, const char* name) {
@@ -201,7 +212,8 @@ DType dtype_argument(PyObject* object) {
   if (const auto dtype = parse_dtype(given)) return *dtype;
   if (const auto dtype = foreign_dtype(last_word(given))) return *dtype;
   throw error(ErrorCode::kInvalidInput, "there is no dtype \"{}\"{}", printable(given),
-              suggestion(given, dtype_names()));
+              numpy_code(given) ? fmt::format("; did you mean \"{}\"?", *numpy_code(given))
+                                : suggestion(given, dtype_names()));
 }
 
 std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most,
@@ -216,7 +228,8 @@ std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::ui
   const Ref number = Ref::steal(PyNumber_Index(object));
   if (!number) {
     PyErr_Clear();
-    throw error(ErrorCode::kInvalidInput, "{} is a {}, it takes an int", what, type_name(object));
+    throw error(ErrorCode::kInvalidInput, "{} is {}, it takes an int", what,
+                with_article(type_name(object)));
   }
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);

@@ -2,6 +2,7 @@
 values, test_process.py forks, interrupts and the end of a process."""
 
 import gc
+import struct
 
 import numpy as np
 import pytest
@@ -30,9 +31,21 @@ def test_streams_that_are_none(add, stream, message):
         add[1, 1](y, 1, stream=stream)
 
 
-@pytest.mark.parametrize("stream", [-1, 2**64])
+@pytest.mark.parametrize("stream", [-1, 2**64, type("S", (), {"__cuda_stream__": lambda self: (0, -1)})()])
 def test_an_address_beyond_64_bits(add, stream):
-    with pytest.raises((baton_package.ArgumentError, OverflowError)):
+    with pytest.raises(baton_package.ArgumentError, match="the stream is -?[0-9]+, which is no address"):
+        add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=stream)
+
+
+def fails(self):
+    raise ZeroDivisionError("of the property")
+
+
+@pytest.mark.parametrize("name", ["__cuda_stream__", "cuda_stream"])
+def test_a_stream_whose_attribute_fails(add, name):
+    """The cause is told. Only AttributeError says that there is no such attribute."""
+    stream = type("S", (), {name: property(fails)})()
+    with pytest.raises(ZeroDivisionError, match="of the property"):
         add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=stream)
 
 
@@ -40,6 +53,17 @@ def test_a_stream_of_another_device(add):
     other = baton_package.Stream("sim:b200")
     with pytest.raises(baton_package.ArgumentError, match="sim:b200"):
         add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=other)
+
+
+def test_a_plan_takes_no_stream_of_another_device(add):
+    """Neither with host arrays, for which nothing is prepared, nor with others."""
+    other = baton_package.Stream("sim:b200")
+    for array in (np.zeros(1, np.int32), baton_package.zeros(1, "i32", add.device)):
+        plan = add.plan(array, 1, grid=1, block=1)
+        with pytest.raises(baton_package.ArgumentError, match="sim:b200"):
+            plan.stream = other
+        assert plan.stream is None
+        plan()
 
 
 def test_an_address_that_is_no_stream(add):
@@ -92,24 +116,6 @@ def test_a_call_without_grid_and_block(add):
     assert isinstance(caught.value, baton_package.ArgumentError)
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: baton_package.tune("no.toml", budget=-1), "^budget takes a number of seconds of at least 0"),
-    (lambda: baton_package.tune("no.toml", symbols={"N": "many"}), "^symbols: N takes a 64-bit integer"),
-    (lambda: baton_package.bench("no.toml", device="smi"), "no.toml"),
-])
-def test_messages_of_the_tools_name_their_arguments(call, message):
-    with pytest.raises(baton_package.Error, match=message) as caught:
-        call()
-    assert "--" not in str(caught.value)
-
-
-def test_init_of_a_buffer_names_the_buffer():
-    builder = baton_package.ProgramBuilder("p")
-    builder.buffer("x", "f32", 4, role="input", init=5)
-    with pytest.raises(baton_package.Error, match="init of buffer x must be a word such as \"random\""):
-        builder.build()
-
-
 class Raises:
     """An array whose protocol fails in Python."""
 
@@ -131,14 +137,52 @@ class Wrong:
     (Raises(), ZeroDivisionError), (Wrong(), baton_package.ArgumentError),
     (Wrong(typestr="<i4", shape=(1,), data=(0, 1, 2)), baton_package.ArgumentError),
     (Wrong(typestr="<q9", shape=(1,), data=(0, False)), baton_package.ArgumentError),
-    (Wrong(typestr="<i4", shape=("x",), data=(0, False)), TypeError),
+    (Wrong(typestr="<i4", shape=("x",), data=(0, False)), baton_package.ArgumentError),
     (Wrong(typestr="<i4", shape=(-1,), data=(0, False)), baton_package.ArgumentError),
     (Wrong(typestr="<i4", shape=(2**62, 2**62), data=(0, False)), baton_package.ArgumentError),
     (Wrong(typestr="<i4", shape=(4,), strides=(3,), data=(0, False)), baton_package.ArgumentError),
-    (Wrong(typestr=7, shape=(4,), data=(0, False)), TypeError)])
+    (Wrong(typestr="<i4", shape=(2, 2), strides=(4,), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(2,), strides=(8, 4), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=3, data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(1,), data=(-1, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(1,), data=(2**64, False)), baton_package.ArgumentError),
+    (Wrong(typestr=7, shape=(4,), data=(0, False)), baton_package.ArgumentError),
+    (type("P", (), {"__array_interface__": property(fails)})(), ZeroDivisionError),
+    (type("P", (), {"__cuda_array_interface__": property(fails)})(), ZeroDivisionError),
+    (type("P", (), {"__dlpack__": property(fails)})(), ZeroDivisionError)])
 def test_arrays_that_misbehave(add, value, kind):
     with pytest.raises(kind):
         add[1, 1](value, 1)
+
+
+def test_an_array_without_memory(add):
+    with pytest.raises(baton_package.ArgumentError, match="has 4 bytes, and no memory"):
+        add[1, 1](Wrong(typestr="<i4", shape=(1,), data=(0, False)), 1)
+    add[1, 1](np.zeros(1, np.int32), 0)
+
+
+def test_read_only_arrays_by_the_ptx(baton):
+    """The name of an extern "C" kernel tells no types, so the PTX decides what may be read-only."""
+    copy = baton.compile(text='extern "C" __global__ void copy(int* to, const int* from) { *to = *from; }')["copy"]
+    fixed = np.full(1, 7, np.int32)
+    fixed.flags.writeable = False
+    y = np.zeros(1, np.int32)
+    copy[1, 1](y, fixed)
+    assert y[0] == 7 and copy.writes == (True, False)
+    with pytest.raises(baton_package.ArgumentError, match="argument 0 is read-only"):
+        copy[1, 1](fixed, y)
+
+
+@pytest.mark.parametrize("type_, value", [("long long", 5), ("double", 0.5), ("long long", -1), ("float", 0.5), ("short", 3)])
+def test_a_parameter_of_unknown_type_says_how_its_bytes_are_made(baton, type_, value):
+    kernel = baton.compile(text=f'extern "C" __global__ void unused(int* p, {type_} value) {{ *p = 1; }}')["unused"]
+    y = np.zeros(1, np.int32)
+    try:
+        kernel[1, 1](y, value)
+    except baton_package.ArgumentError as error:
+        hint = str(error).partition("such as ")[2]
+        kernel[1, 1](y, eval(hint, {"struct": struct}))
+    assert y[0] == 1
 
 
 def test_an_argument_that_replaces_another_while_it_is_read(baton, add):

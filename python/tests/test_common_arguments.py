@@ -123,6 +123,7 @@ def test_what_does_not_fit_is_refused():
         refused(good, View(data=0x1004, dtype=(2, 64, 1)), 1.0, 1)
         refused(good, View(dtype=(5, 64, 1)), 1.0, 1)
         refused(View(fails=True), good, 1.0, 1)
+        refused(View(data=0), good, 1.0, 1)
         refused(good, good, 1e39, 1)
         refused(good, good, 1.0, 2**31)
         refused(good, good, 1.0, 1.0)
@@ -131,12 +132,28 @@ def test_what_does_not_fit_is_refused():
         """)
     wanted = ["0 is in memory of another device (DLPack's type 2, id 1)", "0 is in host memory", "0 is an array of f64",
               "0 is an array of", "0 is not contiguous", "0 is at the address 0x1002", "1 is at the address 0x1004",
-              "1 is an array of complex", "0 is a View that gives no view", "2 is 1e+39", "3 is 2147483648",
+              "1 is an array of complex", "0 is a View that gives no view", "0 has 128 bytes, and no memory",
+              "2 is 1e+39", "3 is 2147483648",
               "3 is the float 1", "0 is the int 3"]
     lines = printed.splitlines()
     assert len(lines) == len(wanted)
     for line, text in zip(lines, wanted):
         assert line.startswith(f"ArgumentError {text}"), line
+
+
+def test_arrays_are_exported_as_dlpack_says():
+    run("""
+        array = baton.empty(4, "f32", "cuda:0")
+        def raised(**keywords):
+            try:
+                array.__dlpack__(**keywords)
+            except Exception as error:
+                return type(error)
+        assert raised() is raised(stream=None) is raised(stream=1) is raised(stream=-1) is raised(dl_device=(2, 0)) is None
+        assert raised(dl_device=(1, 0)) is raised(dl_device=(2, 1)) is raised(copy=True) is BufferError
+        assert raised(stream=0) is raised(stream=-2) is ValueError
+        assert raised(dl_device=3) is raised(stream="1") is TypeError
+        """)
 
 
 def test_launchers_of_one_kernel():

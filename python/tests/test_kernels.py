@@ -145,7 +145,7 @@ WRONG = [
     ("a str", ("y", F32, 1.0, 8), "argument 0 is a str, which is no array"),
     ("an int that f32 lacks", (F32, F32, 2**24 + 1, 8), "f32 does not hold exactly"),
     ("too large for f32", (F32, F32, 1e300, 8), "beyond the range of f32"),
-    ("an array for a number", (F32, F32, 1.0, F32), "argument 3 is a ndarray, for a number"),
+    ("an array for a number", (F32, F32, 1.0, F32), "argument 3 is an? ndarray, for a number"),
     ("complex", (np.zeros(8, np.complex64), F32, 1.0, 8), "complex|Zf"),
 ]
 

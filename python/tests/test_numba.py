@@ -56,3 +56,6 @@ def test_wrong_arguments(baton):
         kernel[1, 8](y, y)
     with pytest.raises(baton_package.ArgumentError, match="make 17"):
         kernel[1, 8](y.reshape(2, 4), y, 2.0)
+    for config in (1, (1, 8, 0), "12"):
+        with pytest.raises(baton_package.ArgumentError, match=r"launched as kernel\[grid, block\]"):
+            kernel[config](y, y, 2.0)

@@ -37,13 +37,21 @@ def test_bf16(kernels):
     assert torch.equal(x, torch.arange(32).bfloat16() * 0.5)
 
 
+def without_storage():
+    tensor = torch.zeros(8)
+    tensor.untyped_storage().resize_(0)
+    return tensor
+
+
 @pytest.mark.parametrize("tensor, message", [
     (lambda: torch.zeros(8, dtype=torch.float64), r"an array of f64 \[8\]"),
     (lambda: torch.zeros(8, 8).t(), "not contiguous"),
     (lambda: torch.zeros(8, dtype=torch.complex64), "complex"),
     (lambda: torch.zeros(8, dtype=torch.complex64).conj(), "complex"),
     (lambda: torch.zeros(8, 8).to_sparse(), "argument 0 is a Tensor that gives no view of its memory"),
-], ids=["dtype", "transposed", "complex", "conjugate", "sparse"])
+    (lambda: torch._neg_view(torch.ones(8)), "the negative bit, whose bytes are not its values"),
+    (lambda: without_storage(), "argument 0 has 32 bytes, and no memory"),
+], ids=["dtype", "transposed", "complex", "conjugate", "sparse", "negative", "dead"])
 def test_refused_tensors(kernels, tensor, message):
     with pytest.raises((TypeError, RuntimeError, BufferError, ValueError), match=message):
         kernels["scale"][1, 8](tensor(), 2.0, 8)

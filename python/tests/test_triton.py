@@ -39,6 +39,44 @@ def test_wrong_arguments(baton):
         kernel[1](x, x, 2**40, 128, 1.0)
 
 
+@pytest.mark.parametrize("grid", [np.int64(5), [np.int32(5), 1], (5,), np.array([5, 1, 1])])
+def test_grids(baton, grid):
+    kernel = baton_package.triton.load(DATA, baton.target)
+    x = np.ones((5, 100), np.float32)
+    out = np.zeros_like(x)
+    kernel[grid](x, out, 100, 100, 2.0)
+    assert (out == 2).all()
+
+
+@pytest.mark.parametrize("grid, message", [((1, 1, 1, 2), "has 4 extents, it takes 1 to 3"), ((), "has 0 extents"),
+                                           (1.5, "the grid 1.5 is neither an int"), (("a",), "neither an int"),
+                                           (lambda meta: (1,), "neither an int")])
+def test_wrong_grids(baton, grid, message):
+    kernel = baton_package.triton.load(DATA, baton.target)
+    x = np.ones(128, np.float32)
+    with pytest.raises(baton_package.ArgumentError, match=f"kernel scale_rows: .*{message}"):
+        kernel[grid](x, x, 128, 128, 1.0)
+
+
+def test_capture_keeps_all_kernels_of_one_name(baton, monkeypatch):
+    """Triton calls the hook for each kernel that it loads, with the files of its cache."""
+    import sys
+    import types
+    hooks = []
+    hook = types.SimpleNamespace(add=hooks.append, remove=hooks.remove)
+    knobs = types.SimpleNamespace(runtime=types.SimpleNamespace(kernel_load_end_hook=hook))
+    monkeypatch.setitem(sys.modules, "triton", types.SimpleNamespace(knobs=knobs))
+    loaded = []
+    monkeypatch.setattr(baton_package.triton, "load", lambda path, device: loaded.append(path) or path)
+    with baton_package.triton.capture(baton.target) as kernels:
+        for folder in ("A", "A", "B", "C"):
+            hooks[0](None, None, "add", {"add.json": f"/cache/{folder}/add.json", "__grp__add.json": "x"}, "")
+        hooks[0](None, None, "mul", {"mul.json": "/cache/D/mul.json"}, "")
+    assert not hooks
+    assert kernels == {name: f"/cache/{folder}/{file}.json" for name, folder, file in
+                       [("add@A", "A", "add"), ("add@B", "B", "add"), ("add@C", "C", "add"), ("mul", "D", "mul")]}
+
+
 def test_missing_files(baton, tmp_path):
     with pytest.raises(baton_package.NotFoundError):
         baton_package.triton.load(tmp_path / "no", baton.target)

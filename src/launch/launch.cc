@@ -25,8 +25,17 @@ CUresult launch::submit_in_full(const ResolvedKernel& kernel, const CUlaunchConf
     if (kernel.is_noted()) kernel.note_launch(config.hStream);
     const TracedArguments all(kernel, arguments, records);
     if (!needs_context(config.hStream)) return call_driver(kernel, config, all.data());
-    ContextGuard guard(kernel.device());
-    return call_driver(kernel, config, all.data());
+    return submit_in_context(kernel, config, all.data());
+  } catch (...) {
+    return result_of_exception();
+  }
+}
+
+CUresult launch::submit_in_context(const ResolvedKernel& kernel, const CUlaunchConfig& config,
+                                   void* const* arguments) noexcept {
+  try {
+    const ContextGuard guard(*kernel.device().state());
+    return call_driver(kernel, config, arguments);
   } catch (...) {
     return result_of_exception();
   }

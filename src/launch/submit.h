@@ -18,8 +18,12 @@ inline CUresult call_driver(const ResolvedKernel& kernel, const CUlaunchConfig& 
                                           nullptr);
 }
 
-// A launch that needs more than that call: an opt-in raised, the device's context, a note, or
-// records of its blocks. `records`: where an instrumented kernel writes them, or 0.
+// The call with the device's context current.
+CUresult submit_in_context(const ResolvedKernel& kernel, const CUlaunchConfig& config,
+                           void* const* arguments) noexcept;
+
+// A launch that needs more than that call: an opt-in raised, a note, or records of its blocks.
+// `records`: where an instrumented kernel writes them, or 0.
 CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                         std::uint64_t cluster, void* const* arguments,
                         CUdeviceptr records = 0) noexcept;
@@ -30,10 +34,10 @@ CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& conf
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                        std::uint64_t cluster, void* const* arguments,
                        CUdeviceptr records = 0) noexcept {
-  if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream) ||
-      kernel.is_special()) {
+  if (!kernel.allows(config.sharedMemBytes, cluster) || kernel.is_special()) {
     return submit_in_full(kernel, config, cluster, arguments, records);
   }
+  if (needs_context(config.hStream)) return submit_in_context(kernel, config, arguments);
   return call_driver(kernel, config, arguments);
 }
 
