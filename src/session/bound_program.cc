@@ -485,6 +485,7 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
     if (failure.code() == ErrorCode::kTimeout) {
       failure.note("a run with this limit names the step that is not done");
     }
+    collectives_->note_others(failure);
     note_stop(failure, stream, watch);
     throw;
   }
@@ -513,6 +514,7 @@ void BoundProgram::run_rank(const RunOptions& options) {
     play(options);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
+    collectives_->note_others(failure);
     simulated.collect(*tape_, tags_);
     throw;
   }
