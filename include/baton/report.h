@@ -90,7 +90,10 @@ struct CollectivesReport {
   std::string reason;    // why it is the host
   // With NCCL and peers: the labels of steps that the host executed, since the others lack them.
   std::vector<std::string> host_steps;
-  // The labels of steps that kernels between peers executed, where they are not the executor.
+  // Kernels between peers executed the all_reduce steps of all ranks up to so many bytes that do
+  // not say what executes them; 0: they were the executor, or executed none of these.
+  std::uint64_t peer_bytes = 0;
+  // The labels of steps that name kernels between peers, where these are not the executor.
   std::vector<std::string> peer_steps;
 };
 

@@ -70,6 +70,12 @@ struct TuneOptions {
   const std::atomic<bool>* interrupt = nullptr;
   // Called from the thread that tunes, at most once a round.
   std::function<void(const TuneProgress&)> progress = {};
+  // Runs a variant in place of Baton, and returns its cost in seconds: for programs whose kernels
+  // another host launches. `symbols`: the values of all. An Error with kInvalidInput refuses the
+  // variant, such as for wrong results, which Baton then does not see. Only [tune] symbols are
+  // varied. Called from the thread that tunes.
+  std::function<double(const TuneVariant& variant, const std::vector<BoundSymbol>& symbols)>
+      measure = {};
   bool keep = true;  // whether the result becomes a record that later runs find
 };
 
@@ -121,10 +127,9 @@ BATON_API TuneReport tune(const Bundle& bundle, const Device& device,
                           const TuneOptions& options = {});
 
 // The record that holds for a program on a device with these values; nothing where there is none,
-// BATON_TUNE=off is set, or `options` choose edges or rewrites themselves, or `bindings` choose what
-// executes collectives and the record does too. A record of another driver or of other images is
-// logged and ignored. Throws kInvalidInput for another value of
-// BATON_TUNE. Thread-safe.
+// BATON_TUNE=off is set, or `options` choose edges or rewrites themselves, or `bindings` choose
+// what executes collectives and the record does too. A record of another driver or of other images
+// is logged and ignored. Throws kInvalidInput for another value of BATON_TUNE. Thread-safe.
 BATON_API std::optional<TuneRecord> find_tuned(const Program& program, const Device& device,
                                                const Bindings& bindings = {},
                                                const LoadOptions& options = {});

@@ -80,15 +80,19 @@ def doctor() -> dict[str, Any]:
 
 def tune(program: str | os.PathLike[str], device: Device | str | None = None,
          symbols: Mapping[str, int] | None = None, *, budget: float = 20,
-         output: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+         output: str | os.PathLike[str] | None = None,
+         tune_with: str | None = None) -> dict[str, Any]:
     """Searches for a faster way to execute a program: `baton tune --json`. `Program.bind` uses the
     record that it keeps.
 
     budget: seconds, of all measurements. output: a bundle to build, with the record in it.
+    tune_with: a shell's command that runs and measures variants in place of Baton.
     """
     words = [*_words("tune", program, device, symbols), "--budget", repr(budget)]
     if output is not None:
         words += ["-o", os.fspath(output)]
+    if tune_with is not None:
+        words += ["--tune-with", tune_with]
     return _json(words)
 
 

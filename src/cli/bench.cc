@@ -258,7 +258,9 @@ void bench_rank(const BenchCommand& given, RankOfRun& rank, Output& output,
   }
   const tools::ProgramFile named =
       tools::open_program(given.other.value_or(given.program), given.trusted);
-  rank.enter(named.program, output);
+  rank.enter(named.program, output,
+             {{"--repeat", given.repeat ? std::to_string(*given.repeat) : "left out"},
+              {"--untuned", given.untuned ? "given" : "left out"}});
   output.files().reads(named.program);
   const BenchCommand command = command_of(rank, given);
   if (command.other) rank.require_alone("a second program");

@@ -105,6 +105,22 @@ void check_schedules(const RawOptions& raw, RunCommand& command) {
   command.schedule = command.schedules.front();
 }
 
+// The runs end with the elements, or after --repeat runs.
+void check_follow(const RawOptions& raw, RunCommand& command) {
+  if (raw.follow.empty()) return;
+  const char* const other = !command.schedules.empty() ? "--schedules"
+                            : command.until            ? "--until"
+                            : command.dump             ? "--dump"
+                                                       : nullptr;
+  if (other != nullptr) {
+    throw error(ErrorCode::kInvalidInput,
+                "--follow runs the program again and again, and {} is about one run; leave one out",
+                other);
+  }
+  command.follow = parse_follow(raw.follow);
+  if (!raw.repeat.empty()) command.follow->runs = command.repeat;
+}
+
 // `other`: an option that is for one rank; null where there is none.
 template <typename Command>
 void check_devices(const RawOptions& raw, const char* other, Command& command) {
@@ -130,6 +146,31 @@ CacheCommand::Action parse_action(const std::string& text) {
   }
   throw error(ErrorCode::kInvalidInput, "baton cache has no action \"{}\"{}", text,
               suggestion(text, std::span<const std::string_view>(names)));
+}
+
+std::optional<std::filesystem::path> checked_plot(const RawOptions& raw) {
+  if (raw.plot.empty()) return std::nullopt;
+  const std::filesystem::path plot = raw.plot;
+  if (plot.extension() == ".svg" || plot.extension() == ".html") return plot;
+  throw error(ErrorCode::kInvalidInput, "--plot {} ends in neither .svg nor .html",
+              printable(raw.plot));
+}
+
+// The command is a program of one rank, which has its own executor and contents.
+void check_tune_with(const RawOptions& raw, TuneCommand& command) {
+  if (raw.tune_with.empty()) return;
+  const char* const other = !raw.devices.empty()       ? "--devices"
+                            : !raw.collectives.empty() ? "--collectives"
+                            : !raw.executor.empty()    ? "--executor"
+                            : !raw.inputs.empty()      ? "--input"
+                                                       : nullptr;
+  if (other != nullptr) {
+    throw error(ErrorCode::kInvalidInput,
+                "--tune-with lets a command run the program, and {} is for runs by Baton; leave "
+                "one out",
+                other);
+  }
+  command.tune_with = raw.tune_with;
 }
 
 }  // namespace
@@ -169,6 +210,7 @@ Command checked_run(const RawOptions& raw) {
   command.schedule = checked_schedule(raw.schedule);
   command.schedules = checked_schedules(raw.schedules);
   check_schedules(raw, command);
+  check_follow(raw, command);
   check_devices(raw, command.schedules.empty() ? nullptr : "--schedules", command);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
@@ -213,13 +255,7 @@ Command checked_bench(const RawOptions& raw) {
                   "--limit judges a comparison; give a second program or --baseline OLD.json");
     }
   }
-  if (!raw.plot.empty()) {
-    command.plot = raw.plot;
-    if (command.plot->extension() != ".svg" && command.plot->extension() != ".html") {
-      throw error(ErrorCode::kInvalidInput, "--plot {} ends in neither .svg nor .html",
-                  printable(raw.plot));
-    }
-  }
+  command.plot = checked_plot(raw);
   return command;
 }
 
@@ -244,6 +280,8 @@ Command checked_tune(const RawOptions& raw) {
   if (!raw.budget.empty()) {
     command.budget = parse_real("--budget", raw.budget, true, "a number of seconds of at least 0");
   }
+  command.plot = checked_plot(raw);
+  check_tune_with(raw, command);
   return command;
 }
 

@@ -91,7 +91,7 @@ Options of_ranks() {
            words("sim,sim cuda:0,cuda:1")},
           {"--collectives", "KIND",
            "nccl, peer or host: what exchanges contents between ranks; auto: NCCL where all ranks "
-           "have it (the default)",
+           "have it, and peer for small steps of two (the default)",
            &Raw::collectives, words("auto nccl peer host")}};
 }
 
@@ -110,6 +110,11 @@ Options tune_options() {
         {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
         {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
          &Raw::executor, words("stream graph")},
+        {"--tune-with", "COMMAND",
+         "Run variants by a command of your own, which prints seconds; [tune] symbols are in "
+         "TUNE_NAME",
+         &Raw::tune_with},
+        {"--plot", "FILE", "Draw what was tried; .svg or .html", &Raw::plot, kFile},
         trusted(),
         strict()},
        of_ranks()});
@@ -127,6 +132,10 @@ Options run_options() {
         {"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
         {"--expect", "NAME=FILE.npy|DIR",
          "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
+        {"--follow", "NAME=COUNTER[+N]",
+         "Run again and again, and show the elements that each run adds to a state; COUNTER + N is "
+         "their number",
+         &Raw::follow},
         {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
         {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol}},
        of_ranks(),

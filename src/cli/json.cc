@@ -95,6 +95,7 @@ Json json_of(const ConditionReport& condition) {
 Json json_of(const CollectivesReport& by) {
   Json json = {{"executor", by.executor}};
   if (!by.reason.empty()) json["reason"] = by.reason;
+  if (by.peer_bytes != 0) json["peer_bytes"] = by.peer_bytes;
   if (!by.peer_steps.empty()) json["peer_steps"] = by.peer_steps;
   if (by.executor == "host") return json;
   if (by.executor == "nccl") {

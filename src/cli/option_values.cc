@@ -70,6 +70,20 @@ std::vector<Assignment> parse_outputs(const std::vector<std::string>& texts) {
   return outputs;
 }
 
+Followed parse_follow(const std::string& text) {
+  constexpr std::string_view kWanted = "NAME=COUNTER or NAME=COUNTER+N";
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) refuse_value("--follow", text, kWanted);
+  Followed follow{text.substr(0, equals), text.substr(equals + 1), 0, {}};
+  if (const std::size_t plus = follow.counter.find('+'); plus != std::string::npos) {
+    const std::string more = follow.counter.substr(plus + 1);
+    follow.more = parse_integer<std::int64_t>("--follow", more, 0, "a number of at least 0");
+    follow.counter.resize(plus);
+  }
+  if (follow.buffer.empty() || follow.counter.empty()) refuse_value("--follow", text, kWanted);
+  return follow;
+}
+
 tools::ExpectedFiles parse_expected(const std::vector<std::string>& texts) {
   tools::ExpectedFiles expected;
   std::vector<std::string> files;

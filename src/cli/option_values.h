@@ -39,6 +39,8 @@ std::vector<Assignment> parse_assignments(std::string_view option,
                                           std::string_view value);
 // Of --output. Two buffers cannot be saved to one file.
 std::vector<Assignment> parse_outputs(const std::vector<std::string>& texts);
+// NAME=COUNTER, or with +N behind it.
+Followed parse_follow(const std::string& text);
 // NAME=FILE.npy, or a folder.
 tools::ExpectedFiles parse_expected(const std::vector<std::string>& texts);
 // Empty is left out. Throws for a word that is not known, with the nearest.

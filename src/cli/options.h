@@ -35,6 +35,14 @@ struct ReportFiles {
 // What a timeline is made of.
 enum class TraceSource { kDevice, kKernels };
 
+// Elements of a buffer that are shown as runs add them.
+struct Followed {
+  std::string buffer;
+  std::string counter;  // its first element and `more` are how many elements are there
+  std::int64_t more = 0;
+  std::optional<std::uint64_t> runs;  // at most; empty: until one adds nothing
+};
+
 struct DoctorCommand {
   bool json = false;
 };
@@ -72,6 +80,7 @@ struct RunCommand {
   std::optional<std::filesystem::path> html;
   std::optional<std::filesystem::path> dump;
   std::optional<tools::StepChoice> until;
+  std::optional<Followed> follow;
   bool find_non_finite = false;
   ReportFiles reports;
 };
@@ -130,6 +139,8 @@ struct TuneCommand {
   std::optional<double> timeout;         // seconds, of each run
   std::optional<ExecutorKind> executor;  // empty: tuned too
   double budget = 20;                    // seconds
+  std::optional<std::string> tune_with;  // a shell's command that runs and measures a variant
+  std::optional<std::filesystem::path> plot;
 };
 
 struct BuildCommand {

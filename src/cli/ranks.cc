@@ -64,7 +64,7 @@ void show_ranks(const Json& ranks, Output& output) {
 
 }  // namespace
 
-void RankOfRun::enter(const Program& program, Output& output) {
+void RankOfRun::enter(const Program& program, Output& output, NamedValues options) {
   if (!program.world()) {
     if (world_) {
       throw error(ErrorCode::kInvalidInput,
@@ -78,6 +78,9 @@ void RankOfRun::enter(const Program& program, Output& output) {
     world_ = tools::join_world(is_told_);
   }
   if (!is_first()) output.mute();
+  if (world_->ranks() == 1 || world_->is_of_threads()) return;
+  options.insert(options.begin(), {"the command", output.result()["command"].get<std::string>()});
+  tools::agree_on_command(*world_, options);
 }
 
 void RankOfRun::require_alone(std::string_view option) const {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "baton/executable.h"
@@ -22,8 +23,10 @@ class RankOfRun {
   // A thread of this process.
   explicit RankOfRun(World world) : world_(std::move(world)) {}
 
-  // Joins the ranks that a launcher started, if the program has a world.
-  void enter(const Program& program, Output& output);
+  // Joins the ranks that a launcher started, if the program has a world. All of them must have the
+  // same command, and the same values of these options.
+  using NamedValues = std::vector<std::pair<std::string, std::string>>;
+  void enter(const Program& program, Output& output, NamedValues options);
   // The world, if the program has one.
   const std::optional<World>& world() const { return world_; }
   bool is_first() const { return !world_ || world_->rank() == 0; }

@@ -18,7 +18,7 @@ struct RawOptions {
       schedules, races, seed, timeout;
   std::string trace, trace_by, keep, dump, until, output, arch, extract, kernel, depfile, key,
       tvm_library;
-  std::string budget, baseline, function, limit, plot, html, sarif, junit;
+  std::string budget, baseline, follow, tune_with, function, limit, plot, html, sarif, junit;
   std::string memory, gdb, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> files;  // arguments, where a command takes several
   std::vector<std::string> set, inputs, outputs, expected, entries, trusted,

@@ -50,6 +50,7 @@ void refuse_options_of_programs(const RunCommand& command) {
       {command.dump.has_value(), "--dump"},
       {command.until.has_value(), "--until"},
       {command.find_non_finite, "--find-nan"},
+      {command.follow.has_value(), "--follow"},
       {!command.devices.empty(), "--devices"},
       {command.call.has_value(), "--function"},
       {command.untuned, "--untuned"}};

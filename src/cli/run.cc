@@ -12,6 +12,7 @@
 #include "baton/schedules.h"
 #include "cli/check_report.h"
 #include "cli/commands.h"
+#include "cli/follow.h"
 #include "cli/kernel_modules.h"
 #include "cli/load_progress.h"
 #include "cli/output_report.h"
@@ -147,7 +148,10 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
           ? tools::open_library(given.program, given.call.value_or(tools::LibraryCall()))
           : tools::open_program(given.program, given.trusted);
   const Program& program = named.program;
-  rank.enter(program, output);
+  rank.enter(program, output,
+             {{"--repeat", std::to_string(given.repeat)},
+              {"--follow", given.follow ? given.follow->buffer : "none"},
+              {"--untuned", given.untuned ? "given" : "left out"}});
   output.files().reads(program);
   const RunCommand command = command_of(rank, given);
   if (!command.schedules.empty()) rank.require_alone("--schedules");
@@ -172,6 +176,8 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
                 command.rtol ? "--rtol" : "--atol");
   }
   if (rank.is_first()) tools::check_outputs(program, command.outputs);
+  std::optional<ListFollower> follower;
+  if (command.follow) follower.emplace(program, *command.follow);
   std::optional<SeenSteps> seen;
   if (SeenSteps::is_wanted(command)) seen.emplace(command, program);
   if (command.trace) {
@@ -223,20 +229,25 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   for (const std::string& remark : remarks) output.warning(remark);
   output.flush();
 
-  const auto keep_trace = [&] {
-    record.trace = executable.report().trace;
+  const auto keep_trace = [&](const RunReport& report) {
+    record.trace = report.trace;
     // A run that failed has none where its kernels are instrumented.
     if (command.trace && !record.trace.empty()) tools::write_file(*command.trace, record.trace);
   };
   const std::vector<std::string> more = more_results(command, executable, expected);
+  std::optional<RunReport> followed;
   try {
     RunOptions run =
         run_options(command, options.executor, more, seen ? &*seen : nullptr, output, interrupt);
     // The page shows a timeline where there is one.
     run.trace = run.trace || (command.html && tools::is_simulated(device));
-    executable.run(run);
+    if (follower) {
+      followed = follower->run(executable, run, output);
+    } else {
+      executable.run(run);
+    }
   } catch (const Error& failure) {
-    keep_trace();
+    keep_trace(executable.report());
     // The simulated GPU tells the launch, which is then all that counts.
     const std::vector<FindingReport>& found = executable.report().findings;
     const bool is_told = std::ranges::any_of(found, &FindingReport::error);
@@ -249,8 +260,8 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     show_warnings(executable.report(), output);
     throw;
   }
-  keep_trace();
-  const RunReport& report = executable.report();
+  const RunReport& report = followed ? *followed : executable.report();
+  keep_trace(report);
   show_collectives(report, output);
   add_edges(executable.collective_edges(), output);
   show_steps(report, executable.edges(), output);

@@ -165,6 +165,10 @@ void show_collectives(const RunReport& report, Output& output) {
   const bool is_nccl = by.executor == "nccl";
   output.line("collectives  {}", is_nccl ? fmt::format("by NCCL {} ({})", by.version, by.library)
                                          : "by kernels between peers");
+  if (by.peer_bytes != 0) {
+    output.line("             by kernels between peers: each all_reduce of all ranks up to {}",
+                format_bytes(by.peer_bytes));
+  }
   show_peers();
   if (by.host_steps.empty()) return;
   output.line("             by the host, since {} or they name it: {}",

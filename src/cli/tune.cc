@@ -10,12 +10,14 @@
 #include "cli/counted.h"
 #include "cli/ranks.h"
 #include "cli/run_report.h"
+#include "cli/tune_plot.h"
 #include "cli/tune_report.h"
 #include "tools/basics.h"
 #include "tools/files.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
 #include "tools/ranks.h"
+#include "tools/tune_command.h"
 
 namespace baton::cli {
 namespace {
@@ -32,6 +34,13 @@ TuneOptions tune_options(const TuneCommand& command, const Program& program, Out
   options.budget = command.budget;
   if (command.timeout) options.timeout = std::chrono::duration<double>(*command.timeout);
   options.interrupt = &interrupt;
+  if (command.tune_with) {
+    const tools::TuneCommandLine line{*command.tune_with, options.timeout};
+    options.measure = [line, &interrupt](const TuneVariant&,
+                                         const std::vector<BoundSymbol>& symbols) {
+      return tools::run_tune_command(line, symbols, interrupt);
+    };
+  }
   options.progress = [&output](const TuneProgress& progress) {
     output.progress(progress.what, progress.share, progress.seconds);
   };
@@ -59,7 +68,7 @@ void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
   output.result()["trials"] = nlohmann::ordered_json::array();
   output.result()["edges"] = nlohmann::ordered_json::array();
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
-  rank.enter(named.program, output);
+  rank.enter(named.program, output, {});
   output.files().reads(named.program);
   if (command.output && rank.world() && rank.world()->ranks() > 1) {
     throw error(ErrorCode::kInvalidInput,
@@ -75,6 +84,9 @@ void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
     }
     tools::require_target("-o " + command.output->string(), *command.output);
   }
+  if (command.plot) {
+    tools::require_target("--plot " + command.plot->string(), *command.plot);
+  }
   show_program(named.program, command.program, output);
   const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);
@@ -84,6 +96,9 @@ void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
   const TuneReport report =
       named.bundle ? tune(*named.bundle, device, options) : tune(named.program, device, options);
   show_search(report, output);
+  if (command.plot && rank.is_first()) {
+    tools::write_file(*command.plot, tune_plot(output.result(), *command.plot));
+  }
   if (command.output) {
     output.progress("build the bundle");
     BundleOptions bundle;

@@ -58,10 +58,6 @@ Json json_of(const TuneTrial& trial) {
   return json;
 }
 
-std::string cost_text(double cost, bool is_time) {
-  return is_time ? format_duration(cost) : format_count(static_cast<std::uint64_t>(cost));
-}
-
 // "-3.1 %"
 std::string change_text(double ratio) {
   return fmt::format("{:+.1f} %", 100 * (ratio - 1));
@@ -81,7 +77,7 @@ void show_trials(const TuneReport& report, bool is_time, Output& output) {
       continue;
     }
     const bool has_interval = trial.ratio && trial.ratio->samples > 1;
-    table.add({trial.pass, to_text(trial.variant), cost_text(trial.cost, is_time),
+    table.add({trial.pass, to_text(trial.variant), tune_cost_text(trial.cost, is_time),
                trial.ratio ? change_text(trial.ratio->ratio) : "",
                has_interval ? fmt::format("{} to {}", change_text(trial.ratio->low),
                                           change_text(trial.ratio->high))
@@ -111,6 +107,10 @@ std::string result_text(const TuneReport& report, bool is_time) {
 
 }  // namespace
 
+std::string tune_cost_text(double cost, bool is_time) {
+  return is_time ? format_duration(cost) : format_count(static_cast<std::uint64_t>(cost));
+}
+
 void show_tuned(const std::optional<TuneRecord>& record, Output& output) {
   if (!record) return;
   output.result()["executor"] = name_of(record->variant.executor);
@@ -135,7 +135,7 @@ void show_search(const TuneReport& report, Output& output) {
   json["record"] = report.file.empty() ? Json() : Json(report.file.string());
 
   if (report.base_cost > 0) {
-    output.line("untuned  {} a run{}", cost_text(report.base_cost, is_time),
+    output.line("untuned  {} a run{}", tune_cost_text(report.base_cost, is_time),
                 is_time ? "" : " in warp instructions, which say nothing of overlap or of a GPU");
   }
   show_trials(report, is_time, output);

@@ -51,6 +51,13 @@ class PeerMemories {
     std::erase_if(memories_, [](const auto& each) { return each.second.expired(); });
     memories_[memory->address()] = memory;
   }
+  std::size_t count_on(const Device& device) {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(std::ranges::count_if(memories_, [&](const auto& each) {
+      const std::shared_ptr<const Memory> memory = each.second.lock();
+      return memory != nullptr && memory->device().native_context() == device.native_context();
+    }));
+  }
   // Null where it is gone.
   std::shared_ptr<const Memory> find(std::uint64_t address) {
     const std::lock_guard lock(mutex_);
@@ -137,17 +144,32 @@ PeerRank::~PeerRank() {
   }
 }
 
+std::size_t PeerRank::count_on(const Device& device) {
+  return PeerMemories::instance().count_on(device);
+}
+
 bool PeerRank::takes(DType dtype) {
   return suffix_of(dtype).has_value();
 }
 
 std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& world,
                                          std::string_view ptx) {
+  auto [rank, obstacle] = try_to_make(device, world, ptx);
+  if (rank != nullptr) return std::move(rank);
+  throw error(ErrorCode::kUnsupported, "{}; choose nccl or host for the collectives", obstacle);
+}
+
+std::shared_ptr<PeerRank> PeerRank::make_if_linked(const Device& device, const World& world) {
+  return try_to_make(device, world, {}).first;
+}
+
+std::pair<std::shared_ptr<PeerRank>, std::string> PeerRank::try_to_make(const Device& device,
+                                                                        const World& world,
+                                                                        std::string_view ptx) {
   if (world.ranks() > kMostRanks) {
-    throw error(ErrorCode::kUnsupported,
-                "the kernels of all-reduces between peers take up to {} ranks, and this run has "
-                "{}; choose nccl or host for the collectives",
-                kMostRanks, world.ranks());
+    return {nullptr, fmt::format("the kernels of all-reduces between peers take up to {} ranks, "
+                                 "and this run has {}",
+                                 kMostRanks, world.ranks())};
   }
   std::shared_ptr<PeerRank> rank(new PeerRank(device, world));
   // No rank sends a packet before all slots are clear: the ranks meet below.
@@ -156,8 +178,9 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   rank->memory_->fill(0, 4, (rank->memory_->bytes() - kSlotsOffset) / 4, kSlotsOffset, stream);
   rank->memory_->set_name("the slots of collectives");
   stream.synchronize();
-  if (const std::string obstacle = rank->connect(); !obstacle.empty()) {
-    throw error(ErrorCode::kUnsupported, "{}; choose nccl or host for the collectives", obstacle);
+  if (std::string obstacle = rank->connect(); !obstacle.empty()) {
+    rank->disconnect();
+    return {nullptr, std::move(obstacle)};
   }
   const bool has_pdl = device.architecture() >= chip::kFirstWithPdl;
   rank->module_ = Module::load(
@@ -173,7 +196,7 @@ std::shared_ptr<PeerRank> PeerRank::make(const Device& device, const World& worl
   });
   world.meet("the connection of peers");
   rank->is_connected_ = true;
-  return rank;
+  return {std::move(rank), {}};
 }
 
 PeerOffer PeerRank::own_offer() const {
@@ -268,13 +291,16 @@ std::string PeerRank::connect() {
   return {};
 }
 
+void PeerRank::disconnect() {
+  connections_.reset();
+  world_.meet("the search for peers");
+}
+
 bool PeerRank::can_connect(const Device& device, const World& world) {
   if (world.ranks() > kMostRanks) return false;
   PeerRank rank(device, world);
   const bool can = rank.connect().empty();
-  // No memory is freed that another process has opened.
-  rank.connections_.reset();
-  world.meet("the search for peers");
+  rank.disconnect();
   return can;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -51,6 +52,8 @@ class PeerRank {
   // `ptx`: other kernels than Baton's own, for tests.
   static std::shared_ptr<PeerRank> make(const Device& device, const World& world,
                                         std::string_view ptx = {});
+  // The same, but null on all ranks where they cannot access each other's memory.
+  static std::shared_ptr<PeerRank> make_if_linked(const Device& device, const World& world);
   // Ends the run of the world where an exception ends this rank: others may wait for it.
   ~PeerRank();
   PeerRank(const PeerRank&) = delete;
@@ -58,6 +61,9 @@ class PeerRank {
 
   // Whether `make` would succeed on all ranks. Called by all of them, like `make`.
   static bool can_connect(const Device& device, const World& world);
+
+  // The ranks of this process on the device, each of another program.
+  static std::size_t count_on(const Device& device);
 
   static bool takes(DType dtype);
   // Whether two ranks have one device.
@@ -75,9 +81,15 @@ class PeerRank {
  private:
   struct Connections;
   PeerRank(const Device& device, const World& world);
+  // Null with why the ranks cannot access each other's memory, or a rank.
+  static std::pair<std::shared_ptr<PeerRank>, std::string> try_to_make(const Device& device,
+                                                                       const World& world,
+                                                                       std::string_view ptx);
   // Makes the memory of all ranks accessible here. Returns why some rank cannot access that of
   // another one: the same on all ranks. Empty: all can.
   std::string connect();
+  // Behind a `connect` of no use: no memory is freed that another process has opened.
+  void disconnect();
   PeerOffer own_offer() const;
   std::string share(const PeerOffer& offer, std::uint64_t* address);
   std::string open(const PeerOffer& own, const PeerOffer& offer, std::uint64_t* address);

@@ -180,14 +180,27 @@ Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange)
 }
 
 void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
-                         std::shared_ptr<peer::PeerRank> peer, bool by_peers, bool by_nccl,
-                         std::string why_host) {
+                         std::shared_ptr<peer::PeerRank> peer, std::uint64_t peer_bytes,
+                         bool by_nccl, std::string why_host) {
   peer_ = std::move(peer);
-  peers_by_default_ = by_peers;
+  peer_bytes_ = peer_bytes;
   nccl_by_default_ = by_nccl;
   if (!nccl.empty()) nccl_.emplace(std::move(nccl));
   why_host_ = std::move(why_host);
   has_chosen_ = true;
+}
+
+// The kernel of each program waits for that on the other device, and what starts early behind it
+// takes room.
+void Collectives::note_others(Error& failure) const {
+  if (failure.code() != ErrorCode::kTimeout || peer_ == nullptr) return;
+  const std::size_t programs = peer::PeerRank::count_on(device_);
+  if (programs < 2) return;
+  failure.note(fmt::format(
+      "{} programs of this process have kernels between peers on this device, which may "
+      "keep each other from it; let the run of one end on all ranks before that of "
+      "another begins",
+      programs));
 }
 
 bool Collectives::joins(const bind::TapeCollective& step) const {
@@ -202,7 +215,7 @@ bool Collectives::takes_nccl(const bind::TapeCollective& step) const {
 
 bool Collectives::by_kernel(const bind::TapeCollective& step) const {
   return peer_ != nullptr &&
-         bind::is_for_peers(*step.planned, step.values, {world_.ranks(), peers_by_default_});
+         bind::is_for_peers(*step.planned, step.values, {world_.ranks(), peer_bytes_});
 }
 
 void Collectives::enqueue(const bind::RunStep& at, const bind::TapeCollective& step,

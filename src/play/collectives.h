@@ -34,11 +34,11 @@ class Collectives {
 
   const World& world() const { return world_; }
 
-  // Once, before the first step. `nccl`: as NcclSteps takes it. None of both: the host. `by_peers`,
-  // `by_nccl`: they execute the steps that do not say what does, peers first. `why_host`: why there
-  // is no NCCL, for messages.
+  // Once, before the first step. `nccl`: as NcclSteps takes it. None of both: the host.
+  // `peer_bytes`: PeerChoice::default_bytes. `by_nccl`: NCCL executes the other steps that do not
+  // say what does. `why_host`: why there is no NCCL, for messages.
   void choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
-              std::shared_ptr<peer::PeerRank> peer, bool by_peers, bool by_nccl,
+              std::shared_ptr<peer::PeerRank> peer, std::uint64_t peer_bytes, bool by_nccl,
               std::string why_host);
   // Before the first step of a program in which something else than peers executes an all_reduce
   // with an epilogue.
@@ -51,7 +51,7 @@ class Collectives {
   // room that the kernel of another rank needs, for which the first one waits.
   bind::PeerChoice peers() const {
     const bool has_them = peer_ != nullptr && !peer_->shares_device();
-    return {has_them ? world_.ranks() : 0, peers_by_default_};
+    return {has_them ? world_.ranks() : 0, peer_bytes_};
   }
   bool has_chosen() const { return has_chosen_; }
   bool by_nccl() const { return nccl_.has_value(); }
@@ -68,6 +68,10 @@ class Collectives {
     if (nccl_) nccl_->abort();
     if (peer_ != nullptr) peer_->abort();
   }
+
+  // Notes in an error that other programs of this process have kernels that may keep this one's
+  // from the device, if the run took too long.
+  void note_others(Error& failure) const;
 
   // Whether one kernel between peers executes the step, which moves bytes.
   bool by_kernel(const bind::TapeCollective& step) const;
@@ -118,7 +122,8 @@ class Collectives {
   bool has_chosen_ = false;
   std::optional<NcclSteps> nccl_;
   std::shared_ptr<peer::PeerRank> peer_;
-  bool peers_by_default_ = false, nccl_by_default_ = false;
+  std::uint64_t peer_bytes_ = 0;
+  bool nccl_by_default_ = false;
   std::shared_ptr<peer::EpilogueKernels> epilogues_;
   std::string why_host_;
   // By step, the largest last.

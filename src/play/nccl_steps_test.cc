@@ -8,6 +8,7 @@
 #include <cstring>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -200,8 +201,8 @@ TEST(NcclEpilogue, FollowsTheReduction) {
       buffers[i].memory.emplace(device, 16).upload(contents[i], 16, 0, stream);
     }
     Collectives collectives(device, world);
-    collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})}, nullptr,
-                       false, true, "");
+    collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})}, nullptr, 0,
+                       true, "");
     collectives.take_epilogues(std::make_shared<peer::EpilogueKernels>(device));
     bind::PlannedCollective planned;
     planned.epilogue.add = bind::PlannedEpilogue::Place{1, {}};
@@ -218,6 +219,50 @@ TEST(NcclEpilogue, FollowsTheReduction) {
     stream.synchronize();
     EXPECT_THAT(got, ElementsAre(11, 22, 33, 44));
     EXPECT_EQ(calls.size(), 1u);
+  });
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
+}
+
+// Beside NCCL, kernels between peers take all-reduces up to a size, of steps that name nothing.
+TEST(NcclAndPeers, ShareAllReducesBySize) {
+  const auto failures = world::on_ranks(2, [](const World& world) {
+    const Device device =
+        Device::open(world.rank() == 0 ? std::string("sim:tiny") : std::string("sim:tiny:1"));
+    const Stream stream(device);
+    ProgramBuffer definition;
+    definition.dtype = DType::kF32;
+    bind::BufferTable buffers(1);
+    buffers[0].definition = &definition;
+    buffers[0].elements = 8;
+    const float contents[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    buffers[0].memory.emplace(device, 32).upload(contents, 32, 0, stream);
+    Collectives collectives(device, world);
+    collectives.choose({NcclRank::make(kTable, device, world, {0, 1, world.rank(), 2})},
+                       peer::PeerRank::make(device, world), 16, true, "");
+    const auto executor_of = [&](std::uint64_t count, std::optional<CollectiveExecutor> by) {
+      bind::PlannedCollective planned;
+      planned.by = by;
+      const bind::PlannedStep at{planned, nullptr, 0, {}, nullptr};
+      bind::TapeCollective step{&std::get<bind::PlannedCollective>(at.action), {}, false};
+      step.values.group = {0, 1, world.rank(), 2};
+      step.values.rank = static_cast<std::int32_t>(world.rank());
+      step.values.ranks = 2;
+      step.values.count = count;
+      calls.clear();
+      const bool by_kernel = collectives.by_kernel(step);
+      collectives.enqueue({.step = &at}, step, buffers, stream);
+      stream.synchronize();
+      EXPECT_EQ(calls.size(), by_kernel ? 0u : 1u) << count;
+      return by_kernel ? CollectiveExecutor::kPeer : CollectiveExecutor::kNccl;
+    };
+    EXPECT_EQ(executor_of(4, {}), CollectiveExecutor::kPeer);
+    EXPECT_EQ(executor_of(5, {}), CollectiveExecutor::kNccl);
+    EXPECT_EQ(executor_of(4, CollectiveExecutor::kNccl), CollectiveExecutor::kNccl);
+    EXPECT_EQ(executor_of(5, CollectiveExecutor::kPeer), CollectiveExecutor::kPeer);
+    float got[8] = {};
+    buffers[0].memory->download(got, 32, 0, stream);
+    stream.synchronize();
+    EXPECT_THAT(got, ElementsAre(4, 8, 12, 16, 10, 6, 7, 8));
   });
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
 }

@@ -6,11 +6,22 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "program/rank_groups.h"
 #include "program/scope.h"
 #include "program/table_reader.h"
 #include "program/toml_table.h"
 
 namespace baton {
+namespace {
+
+// Whether the symbol is the number of a rank, in the world or in a group.
+bool is_number_of_rank(const ProgramDefinition& program, const std::string& name) {
+  if (!program.world) return false;
+  const auto is_of = [&](const WorldGroup& group) { return name == rank_symbol(group.name); };
+  return name == rank_symbol({}) || std::ranges::any_of(program.world->groups, is_of);
+}
+
+}  // namespace
 
 bool operator==(const TuneParameter& a, const TuneParameter& b) {
   return std::tie(a.symbol, a.values) == std::tie(b.symbol, b.values);
@@ -65,6 +76,12 @@ void check_tune_parameters(const std::vector<TuneParameter>& parameters,
     for (const Expression& value : parameter.values) {
       scope.check_names(*value.code());
       for (const std::string& used : value.names()) {
+        if (is_number_of_rank(program, used)) {
+          throw error_at(value.where(), ErrorCode::kInvalidInput,
+                         "the value \"{}\" of {} depends on {}, which differs between ranks; all "
+                         "ranks try the same values, so write it without",
+                         value.text(), name, used);
+        }
         if (!is_parameter(used)) continue;
         throw error_at(value.where(), ErrorCode::kInvalidInput,
                        "the value \"{}\" of {} depends on {}, which is tuned too; write numbers, "

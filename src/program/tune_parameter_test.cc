@@ -78,5 +78,15 @@ TEST(TuneParameter, SaysWhatIsWrong) {
   EXPECT_THAT(refusal("B = [1]\nN = [\"B * 2\"]"), HasSubstr("p.toml:14"));
 }
 
+// All ranks of a search try the same variants.
+TEST(TuneParameter, IsTheSameOnAllRanks) {
+  const std::string world = "\n[world.groups]\nstage = 2\npart = \"ranks / 2\"\n";
+  EXPECT_EQ(refusal("B = [\"16 * ranks\", \"8 * part_ranks\"]" + world), "was read");
+  EXPECT_THAT(refusal("B = [8, \"16 * (rank + 1)\"]" + world),
+              HasSubstr("the value \"16 * (rank + 1)\" of B depends on rank, which differs between "
+                        "ranks; all ranks try the same values, so write it without at p.toml:13"));
+  EXPECT_THAT(refusal("B = [\"16 + part_rank\"]" + world), HasSubstr("depends on part_rank"));
+}
+
 }  // namespace
 }  // namespace baton

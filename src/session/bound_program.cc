@@ -484,6 +484,7 @@ void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& option
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     play::stop_enqueued(failure, watch, state_->device, *tape_, tags_);
+    collectives_->note_others(failure);
     note_stop(failure, stream, watch);
     throw;
   }
@@ -512,6 +513,7 @@ void BoundProgram::run_rank(const RunOptions& options) {
     play(options);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
+    collectives_->note_others(failure);
     simulated.collect(*tape_, tags_);
     throw;
   }

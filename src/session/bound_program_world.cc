@@ -84,7 +84,7 @@ void BoundProgram::choose_collectives(const std::vector<BoundSymbol>& symbols,
   }
   wanted_collectives_ = wanted;
   CollectiveChoice choice = baton::choose_collectives(world_, *state_, symbols, wanted);
-  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), choice.by_peers,
+  collectives_->choose(std::move(choice.nccl), std::move(choice.peer), choice.peer_bytes,
                        choice.by_nccl, std::move(choice.why_host));
   collectives_report_ = std::move(choice.report);
 }

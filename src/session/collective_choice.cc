@@ -109,10 +109,15 @@ std::vector<std::uint32_t> ranks_of_groups(const World& world, const LoadedProgr
   return ranks;
 }
 
-// Which of the executors the steps of a program name, and whether all of them may be left to peers.
+// Up to so many bytes, kernels between peers were measured to be faster than NCCL, on two ranks
+// (docs/benchmarks-collectives.md). Nothing was measured on more.
+constexpr std::uint64_t kMostBytesOfPeers = 4 << 20;
+constexpr std::uint32_t kRanksOfPeers = 2;
+
+// Which of the executors the steps of a program name, and what of the others peers can execute.
 struct Wishes {
   bool nccl = false, peer = false;
-  bool peers_have_all = true;  // of the steps that name none
+  bool peers_have_all = true, peers_have_some = false;
 };
 
 // Peers take the all-reduces of all ranks, which are those of group 0.
@@ -141,14 +146,14 @@ void check_wish(const bind::PlannedStep& at, const bind::PlannedCollective& step
 
 Wishes wishes_of(const LoadedProgramState& state, const std::vector<std::uint32_t>& ranks) {
   Wishes wishes;
-  each_collective(state.plan.steps,
-                  [&](const bind::PlannedStep& at, const bind::PlannedCollective& step) {
-                    check_wish(at, step, ranks);
-                    wishes.nccl |= step.by == CollectiveExecutor::kNccl;
-                    wishes.peer |=
-                        step.by == CollectiveExecutor::kPeer && is_for_peers(step, ranks);
-                    wishes.peers_have_all &= step.by || is_for_peers(step, ranks);
-                  });
+  each_collective(
+      state.plan.steps, [&](const bind::PlannedStep& at, const bind::PlannedCollective& step) {
+        check_wish(at, step, ranks);
+        wishes.nccl |= step.by == CollectiveExecutor::kNccl;
+        wishes.peer |= step.by == CollectiveExecutor::kPeer && is_for_peers(step, ranks);
+        wishes.peers_have_all &= step.by || is_for_peers(step, ranks);
+        wishes.peers_have_some |= !step.by && is_for_peers(step, ranks);
+      });
   return wishes;
 }
 
@@ -176,6 +181,17 @@ bool host_can_exchange(const Device& device, const World& world) {
   return !world.is_of_threads() || device.driver().simulator != nullptr;
 }
 
+// PeerChoice::default_bytes of `auto`, where the ranks' devices are linked.
+std::uint64_t bytes_left_to_peers(const World& world, const Device& device, const Wishes& wishes,
+                                  bool has_nccl) {
+  if (has_nccl) {
+    return wishes.peers_have_some && world.ranks() == kRanksOfPeers ? kMostBytesOfPeers : 0;
+  }
+  // Without NCCL, peers stand in for a host that cannot.
+  const bool is_needed = !host_can_exchange(device, world) && wishes.peers_have_all;
+  return is_needed ? bind::PeerChoice::kAnyBytes : 0;
+}
+
 }  // namespace
 
 bool has_collectives(const LoadedProgramState& state) {
@@ -191,9 +207,10 @@ bool needs_epilogue_kernels(const World& world, const LoadedProgramState& state,
   const std::vector<std::uint32_t> ranks = ranks_of_groups(world, state, symbols);
   bool needs = false;
   each_collective(state.plan.steps, [&](const auto&, const bind::PlannedCollective& step) {
-    const bool wants_peer = step.by ? *step.by == CollectiveExecutor::kPeer : peers.by_default;
-    needs |= !step.epilogue.is_none() && !(peers.ranks != 0 && wants_peer &&
-                                            ranks[step.group] == ranks[0]);
+    const bool wants_peer = step.by ? *step.by == CollectiveExecutor::kPeer
+                                    : peers.default_bytes == bind::PeerChoice::kAnyBytes;
+    needs |= !step.epilogue.is_none() &&
+             !(peers.ranks != 0 && wants_peer && ranks[step.group] == ranks[0]);
   });
   return needs;
 }
@@ -223,18 +240,22 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
     if (found.obstacle && wanted == kAuto) choice.why_host = found.obstacle->message();
     nccl = found.nccl;
   }
-  choice.by_peers = wanted == kPeer;
-  // Without NCCL the host cannot stand in for it here.
-  if (wanted == kAuto && nccl == nullptr && wishes.peers_have_all) {
-    choice.by_peers =
-        !host_can_exchange(state.device, world) && peer::PeerRank::can_connect(state.device, world);
-  }
   if (nccl != nullptr) choice.nccl = communicators(*nccl, world, state, symbols);
-  if (choice.by_peers || wishes.peer) choice.peer = peer::PeerRank::make(state.device, world);
+  if (wanted == kPeer || wishes.peer) choice.peer = peer::PeerRank::make(state.device, world);
+  if (wanted == kPeer) choice.peer_bytes = bind::PeerChoice::kAnyBytes;
+  if (wanted == kAuto) {
+    choice.peer_bytes = bytes_left_to_peers(world, state.device, wishes, nccl != nullptr);
+    if (choice.peer_bytes != 0 && choice.peer == nullptr) {
+      choice.peer = peer::PeerRank::make_if_linked(state.device, world);
+    }
+    if (choice.peer == nullptr) choice.peer_bytes = 0;
+  }
 
   CollectivesReport& report = choice.report;
   choice.by_nccl = nccl != nullptr && (wanted == kAuto || wanted == kNccl);
-  report.executor = choice.by_peers ? "peer" : choice.by_nccl ? "nccl" : "host";
+  const bool are_by_peers = choice.peer_bytes == bind::PeerChoice::kAnyBytes;
+  report.executor = are_by_peers ? "peer" : choice.by_nccl ? "nccl" : "host";
+  if (!are_by_peers) report.peer_bytes = choice.peer_bytes;
   if (nccl != nullptr) {
     report.version = nccl::version_text(nccl->number);
     report.library = nccl->path;
@@ -243,9 +264,9 @@ CollectiveChoice choose_collectives(const World& world, const LoadedProgramState
   each_collective(state.plan.steps, [&](const bind::PlannedStep& step,
                                         const bind::PlannedCollective& collective) {
     const std::string label = fmt::format("{} ({})", step.label, to_string(collective.dtype));
-    const bool wants_peer = collective.by ? collective.by == kPeer : choice.by_peers;
+    const bool wants_peer = collective.by ? collective.by == kPeer : are_by_peers;
     if (wants_peer && is_for_peers(collective, ranks)) {
-      if (!choice.by_peers) report.peer_steps.push_back(label);
+      if (!are_by_peers) report.peer_steps.push_back(label);
       return;
     }
     const bool is_by_nccl =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct CollectiveChoice {
   // Communicators by the number of the group, as play::NcclSteps takes them.
   std::vector<std::shared_ptr<nccl::NcclRank>> nccl;
   std::shared_ptr<peer::PeerRank> peer;
-  bool by_peers = false, by_nccl = false;  // as play::Collectives takes them
+  // As play::Collectives takes them.
+  std::uint64_t peer_bytes = 0;
+  bool by_nccl = false;
   std::string why_host;  // why NCCL does not exchange what the host does, for messages
   CollectivesReport report;
 };

@@ -209,7 +209,7 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   // What a run would execute, if its devices can access each other's memory.
   const auto ranks = static_cast<std::uint32_t>(bind::place_in_world(program, given).ranks);
   bind::PeerChoice peers{.ranks = ranks > 1 ? ranks : 0};
-  peers.by_default = given.collectives == CollectiveExecutor::kPeer;
+  if (given.collectives != CollectiveExecutor::kPeer) peers.default_bytes = 0;
   ResolvedProgram resolved = resolve(bound, peers);
   if (!objection) objection = resolved.objection();
   CheckReport result;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
@@ -433,6 +435,34 @@ TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
       };
       EXPECT_TRUE(bytes_by(CollectiveExecutor::kPeer) == bytes_by(CollectiveExecutor::kHost));
     }));
+  }
+}
+
+// On a GPU, kernels of two programs that wait for other ranks may leave each other no room.
+TEST_P(Executors, ATimeOutNamesOtherProgramsWithPeers) {
+  const std::string text = kWorld + buffer("x", "f32", "[64]", "inout", "ones") +
+                           step("all_reduce = { buffer = \"x\" }");
+  for (const std::size_t programs : {1u, 2u}) {
+    const Error told = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+      std::vector<Executable> all;
+      for (std::size_t i = 0; i < programs; ++i) {
+        PrepareOptions options;
+        options.executor = GetParam();
+        all.push_back(Executable::prepare(program(text), device, options));
+        Bindings bindings = bindings_of(world);
+        bindings.collectives = CollectiveExecutor::kPeer;
+        all.back().bind(std::move(bindings));
+      }
+      if (world.rank() == 0)
+        all[0].run({.timeout = std::chrono::milliseconds(200)});
+      else
+        world.meet("the end of rank 0");
+    }));
+    EXPECT_EQ(told.code(), ErrorCode::kTimeout);
+    const auto is_named = [](const std::string& note) {
+      return note.find("2 programs of this process have kernels between peers") == 0;
+    };
+    EXPECT_EQ(std::ranges::count_if(told.notes(), is_named), programs == 2 ? 1 : 0);
   }
 }
 

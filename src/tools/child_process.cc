@@ -32,24 +32,31 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // Signals that this process handles or ignores do what they do in any other.
-void reset_signals(posix_spawnattr_t* attributes) {
+void set_attributes(posix_spawnattr_t* attributes, bool own_group) {
   sigset_t handled;
   sigemptyset(&handled);
   for (const int each : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&handled, each);
   posix_spawnattr_setsigdefault(attributes, &handled);
-  posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+  int flags = POSIX_SPAWN_SETSIGDEF;
+  if (own_group) flags |= POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(attributes, static_cast<short>(flags));
 }
 
-pid_t start(const std::vector<std::string>& command, const Environment& environment) {
+pid_t start(const std::vector<std::string>& command, const Environment& environment,
+            std::optional<int> output) {
   std::vector<std::string> words = command;
   std::vector<std::string> settings;
   for (const auto& [name, value] : environment) settings.push_back(name + "=" + value);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  reset_signals(&attributes);
+  set_attributes(&attributes, output.has_value());
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  if (output) posix_spawn_file_actions_adddup2(&files, *output, STDOUT_FILENO);
   pid_t process = 0;
-  const int failure = posix_spawnp(&process, words.front().c_str(), nullptr, &attributes,
+  const int failure = posix_spawnp(&process, words.front().c_str(), &files, &attributes,
                                    pointers(words).data(), pointers(settings).data());
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failure == 0) return process;
   throw error(failure == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput,
@@ -71,8 +78,9 @@ Environment current_environment() {
 
 ProcessEnd run_process(const std::vector<std::string>& command, const Environment& environment,
                        std::optional<std::chrono::duration<double>> limit,
-                       const std::atomic<bool>& stop) {
-  const pid_t process = start(command, environment);
+                       const std::atomic<bool>& stop, std::optional<int> output) {
+  const pid_t process = start(command, environment, output);
+  const pid_t signalled = output ? -process : process;
   // Readable once the process has ended; a system without it is asked again and again.
   const FileDescriptor ended(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   const Clock::time_point begin = Clock::now();
@@ -89,10 +97,10 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Environmen
     const Clock::time_point now = Clock::now();
     if (!asked && limit && now - begin > *limit) end.timed_out = true;
     if (!asked && (end.timed_out || stop)) {
-      kill(process, SIGTERM);
+      kill(signalled, SIGTERM);
       asked = now;
     } else if (asked && now - *asked > kPatience) {
-      kill(process, SIGKILL);
+      kill(signalled, SIGKILL);
       asked = now;
     }
     pollfd waited{ended.number(), POLLIN, 0};

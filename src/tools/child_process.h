@@ -28,9 +28,12 @@ struct ProcessEnd {
 // Runs a program, found as a shell finds it, with the same files open, and waits for its end. A
 // `stop` that becomes true, and the limit, send it SIGTERM, and SIGKILL kPatience later. Throws
 // kNotFound or kInvalidInput where it cannot be started, with the system's reason.
+//
+// `output`: an open file for its standard output. The process then leads a group of its own, and
+// the signals go to all of that: a shell's children end with it.
 ProcessEnd run_process(const std::vector<std::string>& command, const Environment& environment,
                        std::optional<std::chrono::duration<double>> limit,
-                       const std::atomic<bool>& stop);
+                       const std::atomic<bool>& stop, std::optional<int> output = std::nullopt);
 
 // A word as a shell reads it, whatever it holds.
 std::string shell_word(const std::string& word);

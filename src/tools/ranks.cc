@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "world/agreement.h"
 #include "world/exchange.h"
 #include "world/rendezvous.h"
 
@@ -47,6 +48,15 @@ World join_world(bool& is_told) {
     is_told = true;
     throw;
   }
+}
+
+void agree_on_command(const World& world,
+                      const std::vector<std::pair<std::string, std::string>>& words) {
+  std::vector<world::Agreed> list;
+  for (const auto& [what, value] : words) list.push_back({what, value});
+  world::agree(*world.communicator(),
+               {"the ranks' command lines", "start all ranks with the same command and options"},
+               list);
 }
 
 std::vector<double> slowest(const World& world, std::string_view what, std::vector<double> own) {

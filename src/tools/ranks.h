@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/device.h"
@@ -24,6 +25,11 @@ Device device_of_rank(const std::optional<std::string>& name, const World& world
 // Joins the ranks that a launcher started (World::of_process), or throws. `is_told`: rank 0 prints
 // the error.
 World join_world(bool& is_told);
+
+// Compares what the command line of each rank says, by name. Called by all ranks. Throws
+// kInvalidInput, on all of them, for the first difference.
+void agree_on_command(const World& world,
+                      const std::vector<std::pair<std::string, std::string>>& words);
 
 // The time of the slowest rank in each of some runs, of the times of all ranks. Called by all of
 // them with as many times. Throws what ended the run of all ranks.

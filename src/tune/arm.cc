@@ -1,9 +1,13 @@
 #include "tune/arm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "base/error.h"
 #include "base/overloaded.h"
+#include "bind/binding.h"
+#include "bind/requirements.h"
 #include "driver/driver.h"
 #include "program/buffer_roles.h"
 
@@ -27,7 +31,7 @@ void share_weights(const Arm* owner, const Program& program, Bindings& bindings)
   for (const ProgramBuffer& buffer : program.buffers()) {
     if (buffer.role != BufferRole::kWeight || buffer.variable) continue;
     if (has_tuned_shape(buffer, program)) continue;
-    const DeviceArray array = owner->executable().array(buffer.name);
+    const DeviceArray array = owner->executable()->array(buffer.name);
     if (array.address != 0) bindings.memory.emplace_back(buffer.name, array);
   }
 }
@@ -69,8 +73,8 @@ CostKind cost_on(const Device& device) {
   return device.driver().simulator != nullptr ? CostKind::kWarpInstructions : CostKind::kSeconds;
 }
 
-Arm::Arm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings, const Arm* weights,
-         const RunOptions& limits, CostKind cost)
+ExecutedArm::ExecutedArm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings,
+                         const Arm* weights, const RunOptions& limits, CostKind cost)
     : executable_(bound(std::move(loaded), executor, std::move(bindings), weights, limits)),
       limits_(limits),
       cost_(cost),
@@ -80,14 +84,14 @@ Arm::Arm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings, const A
       begin_(executable_.device()),
       end_(executable_.device()) {}
 
-void Arm::reset() {
+void ExecutedArm::reset() {
   for (const ProgramBuffer& buffer : executable_.program().buffers()) {
     if (is_kept(buffer.role)) executable_.reset(buffer.name, stream_);
   }
   executable_.initialise(stream_);
 }
 
-std::map<std::string, Array> Arm::results() {
+std::map<std::string, Array> ExecutedArm::results() {
   reset();
   stream_.synchronize();
   RunOptions options = limits_;
@@ -101,12 +105,12 @@ std::map<std::string, Array> Arm::results() {
   return arrays;
 }
 
-double Arm::measure() {
+double ExecutedArm::measure() {
   if (cost_ == CostKind::kWarpInstructions) return instructions();
   return is_enqueued_ ? seconds() : seconds_of_run();
 }
 
-double Arm::seconds() {
+double ExecutedArm::seconds() {
   const WaitOptions wait{limits_.timeout, limits_.interrupt};
   reset();
   // The first run behind another variant finds that one's data in the caches.
@@ -119,7 +123,7 @@ double Arm::seconds() {
   return elapsed_seconds(begin_, end_);
 }
 
-double Arm::seconds_of_run() {
+double ExecutedArm::seconds_of_run() {
   reset();
   stream_.synchronize();
   RunOptions options = limits_;
@@ -128,7 +132,7 @@ double Arm::seconds_of_run() {
   return executable_.run(options).run_seconds.back();
 }
 
-double Arm::instructions() {
+double ExecutedArm::instructions() {
   reset();
   stream_.synchronize();
   RunOptions options = limits_;
@@ -138,6 +142,35 @@ double Arm::instructions() {
     sum += static_cast<double>(step.warp_instructions.value_or(0));
   }
   return sum;
+}
+
+namespace {
+
+std::vector<BoundSymbol> checked_symbols(const Program& program, const Bindings& bindings) {
+  std::vector<BoundSymbol> symbols = bind::bind_symbols(program, bindings);
+  std::vector<std::int64_t> values;
+  for (const BoundSymbol& symbol : symbols) values.push_back(symbol.value);
+  bind::Requirements(program).check(values);
+  return symbols;
+}
+
+}  // namespace
+
+CallersArm::CallersArm(const TuneVariant& variant, const Program& program,
+                       const TuneOptions& options)
+    : variant_(variant), symbols_(checked_symbols(program, options.bindings)), options_(options) {}
+
+std::map<std::string, Array> CallersArm::results() {
+  measure();
+  return {};
+}
+
+double CallersArm::measure() {
+  const double cost = options_.measure(variant_, symbols_);
+  if (std::isfinite(cost) && cost > 0) return cost;
+  throw error(ErrorCode::kInvalidInput,
+              "the measurement of {} says {} seconds; it must be a number above 0",
+              to_text(variant_), cost);
 }
 
 }  // namespace baton::tuning

@@ -57,8 +57,8 @@ TuneVariant with_rewrite(TuneVariant variant, const std::string& kernel, Rewrite
 
 // A collective of the program, with what is known before it is bound.
 struct Collective {
-  bool is_open = false;   // an all-reduce whose executor the program leaves open
-  bool for_peers = false; // kernels between peers can execute it
+  bool is_open = false;    // an all-reduce whose executor the program leaves open
+  bool for_peers = false;  // kernels between peers can execute it
   bool in_condition = false;
   std::optional<CollectiveExecutor> by = {};
 };

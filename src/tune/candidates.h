@@ -15,7 +15,7 @@ struct Freedom {
   bool executor = true;                   // stream or graph
   std::vector<BoundSymbol> symbols = {};  // the program's, with the values of the untuned program
   // What can execute an all-reduce of the ranks of the search; none of one rank. The first one
-  // executes those that do not say what does.
+  // executes those that do not say what does: kAuto where their sizes decide that.
   std::vector<CollectiveExecutor> executors = {};
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "baton/tune_choices.h"
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "program/step_launches.h"
@@ -62,7 +63,7 @@ Search::Search(const Subject& subject, const TuneOptions& options, CostKind cost
     : subject_(subject),
       options_(options),
       cost_(cost),
-      exact_(cost == CostKind::kWarpInstructions),
+      exact_(cost == CostKind::kWarpInstructions && !options.measure),
       ranks_(options.bindings.world.value_or(World())),
       start_(std::chrono::steady_clock::now()),
       limits_{.timeout = options.timeout, .interrupt = options.interrupt} {
@@ -89,8 +90,13 @@ std::vector<CollectiveExecutor> Search::executors() const {
   if (!ranks_.are_several() || is_fixed) return {};
   std::vector<CollectiveExecutor> all = usable_executors(subject_.device(), ranks_.world());
   // What the untuned program took is known since it ran.
-  const auto& report = base_->executable().report().collectives;
+  const auto& report = base_->executable()->report().collectives;
   if (!report) return {};
+  // The size of a step decides what executes it untuned.
+  if (report->peer_bytes != 0) {
+    all.insert(all.begin(), CollectiveExecutor::kAuto);
+    return all;
+  }
   const auto own = std::ranges::find_if(
       all, [&](CollectiveExecutor each) { return to_string(each) == report->executor; });
   if (own != all.end()) std::rotate(all.begin(), own, own + 1);
@@ -119,8 +125,12 @@ RaceRules Search::rules(const std::string& what, double until) const {
 }
 
 std::unique_ptr<Arm> Search::arm(const TuneVariant& variant) const {
-  return std::make_unique<Arm>(subject_.load(variant.choices), variant.executor, options_.bindings,
-                               base_.get(), limits_, cost_);
+  if (options_.measure) {
+    return std::make_unique<CallersArm>(variant, with_choices(subject_.program(), variant.choices),
+                                        options_);
+  }
+  return std::make_unique<ExecutedArm>(subject_.load(variant.choices), variant.executor,
+                                       options_.bindings, base_.get(), limits_, cost_);
 }
 
 std::unique_ptr<Arm> Search::candidate(const TuneVariant& variant, TuneTrial& trial) const {
@@ -157,8 +167,10 @@ void Search::note_early_launches() {
   for_each_launch(subject_.program().steps(), [&](const LaunchStep&) { ++launches; });
   std::vector<char> early(launches);
   const Arm& best_arm = best_arm_ ? *best_arm_ : *base_;
-  for (const EdgeReport& edge : best_arm.executable().edges()) {
-    if (edge.programmatic) early[edge.to] = 1;
+  if (best_arm.executable() != nullptr) {
+    for (const EdgeReport& edge : best_arm.executable()->edges()) {
+      if (edge.programmatic) early[edge.to] = 1;
+    }
   }
   ranks_.join(early);
   early_.assign(early.begin(), early.end());
@@ -213,10 +225,12 @@ void Search::search() {
   Freedom freedom;
   const bool is_default =
       options_.load.pdl == PdlMode::kAuto && options_.load.rewrite == RewriteMode::kOff;
-  freedom.edges = is_default && !exact_;
-  freedom.executor = !options_.executor && !exact_;
+  // Where the caller runs the program, it takes the values of symbols alone.
+  const bool is_limited = exact_ || options_.measure;
+  freedom.edges = is_default && !is_limited;
+  freedom.executor = !options_.executor && !is_limited;
   freedom.symbols = bind::bind_symbols(subject_.program(), options_.bindings);
-  if (!exact_) freedom.executors = executors();
+  if (!is_limited) freedom.executors = executors();
   note_early_launches();
   const std::vector<MakePass> passes = passes_of(subject_.program(), freedom);
   for (int sweep = 0; sweep < kMaxSweeps && !report_.out_of_time; ++sweep) {
@@ -266,6 +280,11 @@ TuneReport Search::run() {
                 "again from its first contents, so give contents as inputs",
                 options_.bindings.memory.front().first);
   }
+  if (options_.measure && ranks_.are_several()) {
+    throw error(ErrorCode::kInvalidInput,
+                "a measurement of the caller's is of one rank, and this run has {}",
+                ranks_.world().ranks());
+  }
   report_.record.variant = untuned_;
   report_.record.cost = exact_ ? "warp instructions" : "seconds";
   if (options_.budget == 0) {
@@ -278,9 +297,10 @@ TuneReport Search::run() {
   conclude();
   if (report_.base_cost == 0) report_.base_cost = measure(*base_);
   if (report_.trials.empty() && report_.remark.empty()) {
-    report_.remark = exact_ ? "the simulated GPU has no time of its own: it tries [tune] symbols "
-                              "alone, and the program has none to vary"
-                            : "the program and the options leave nothing to vary";
+    report_.remark = options_.measure ? "the program has no [tune] symbols to vary"
+                     : exact_ ? "the simulated GPU has no time of its own: it tries [tune] symbols "
+                                "alone, and the program has none to vary"
+                              : "the program and the options leave nothing to vary";
   }
   report_.seconds = seconds();
   return std::move(report_);

@@ -48,8 +48,7 @@ class Search {
   bool is_used(double share) const;
   // A run of an arm, on all ranks at once. Returns what it costs the slowest of them.
   double measure(Arm& arm) const;
-  // What can execute all-reduces, that of the untuned program first; none of one rank, or where the
-  // caller names one.
+  // As Freedom::executors. None where the caller names one.
   std::vector<CollectiveExecutor> executors() const;
 
   const Subject& subject_;

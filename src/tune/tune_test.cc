@@ -101,6 +101,40 @@ TEST_F(TuneTest, TheBestValueIsAcceptedAndFound) {
   EXPECT_THAT(report.remark, IsEmpty());
 }
 
+// The caller runs the variants. Nothing but symbols can be told to it.
+TEST_F(TuneTest, TheCallerMeasures) {
+  const Device device = open_device();
+  const Program program = with_tune("BLOCK = [64, 128, 512, 2048]\nBAD = [1]");
+  TuneOptions options = quick();
+  options.budget = 60;
+  options.measure = [](const TuneVariant&, const std::vector<BoundSymbol>& symbols) {
+    double seconds = 0;
+    for (const BoundSymbol& symbol : symbols) {
+      if (symbol.name == "BLOCK") seconds = static_cast<double>(symbol.value) * 1e-6;
+      if (symbol.name == "BAD" && symbol.value != 0) {
+        throw Error(ErrorCode::kInvalidInput, "its results are wrong");
+      }
+    }
+    return seconds;
+  };
+  const TuneReport report = tune(program, device, options);
+  EXPECT_TRUE(report.record.accepted);
+  EXPECT_EQ(to_text(report.record.variant), "BLOCK = 64");
+  EXPECT_EQ(report.record.cost, "seconds");
+  EXPECT_DOUBLE_EQ(report.base_cost, 256e-6);
+  std::set<std::string> passes;
+  for (const TuneTrial& each : report.trials) passes.insert(each.pass);
+  EXPECT_EQ(passes, (std::set<std::string>{"BLOCK", "BAD"}));
+  ASSERT_NE(trial(report, "BLOCK = 2048"), nullptr);
+  EXPECT_THAT(trial(report, "BLOCK = 2048")->refused, HasSubstr("BLOCK <= 1024"));
+  ASSERT_NE(trial(report, "BAD = 1, BLOCK = 64"), nullptr);
+  EXPECT_EQ(trial(report, "BAD = 1, BLOCK = 64")->refused, "its results are wrong");
+  EXPECT_TRUE(find_tuned(program, device));
+
+  options.measure = [](const auto&, const auto&) { return 0.0; };
+  EXPECT_THROW(tune(program, device, options), Error);
+}
+
 TEST_F(TuneTest, OtherSizesHaveOtherRecords) {
   const Device device = open_device();
   const Program program = with_tune("BLOCK = [64]");

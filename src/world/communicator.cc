@@ -142,6 +142,16 @@ RankFailure Communicator::end_run(const Error& error) {
   return *failure_;
 }
 
+bool Communicator::is_sent() const {
+  return std::ranges::all_of(
+      peers_, [](const Peer& peer) { return peer.link.number() < 0 || peer.outgoing.empty(); });
+}
+
+void Communicator::flush() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kFarewell, [this] { return is_sent(); });
+}
+
 // The first failure counts. The rank that saw it sends it to every other rank.
 void Communicator::end(RankFailure failure, bool tell) {
   if (failure_) return;
@@ -247,6 +257,7 @@ void Communicator::run() {
         peer.outgoing.clear();
       }
     }
+    if (failure_ && is_sent()) changed_.notify_all();
   }
 }
 

@@ -51,6 +51,9 @@ class Communicator {
   // `fail` adds the rank to the error; `end_run` takes an error that names it.
   RankFailure fail(const Error& error);
   RankFailure end_run(const Error& error);
+  // Waits until all that was sent is on its way, or some seconds have passed: the process of a rank
+  // that failed may end next, and the others must learn why.
+  void flush();
   // Calls the function when the run has ended with a failure, or now where it has, on any thread.
   // It calls nothing of this, and does not throw.
   void when_failed(std::function<void()> act);
@@ -95,6 +98,7 @@ class Communicator {
   std::optional<std::vector<std::uint32_t>> waiting_cycle() const;
   Beat beat_of(std::uint32_t rank) const;
   bool is_delivered() const;
+  bool is_sent() const;
   void end(RankFailure failure, bool tell);
   void lose(std::uint32_t rank, std::string_view how);
   [[noreturn]] void throw_failure() const;

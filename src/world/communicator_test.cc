@@ -1,6 +1,7 @@
 #include "world/communicator.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,6 +28,28 @@ TEST(CommunicatorTest, TheFailureOfOneRankIsThatOfAll) {
     ASSERT_TRUE(failure);
     EXPECT_EQ(failure->code(), ErrorCode::kFault);
     EXPECT_STREQ(failure->what(), "p.toml:3: rank 1: a kernel trapped");
+  }
+}
+
+// The process of a rank may end right after it failed.
+TEST(CommunicatorTest, AFailureIsOnItsWayWhenItIsFlushed) {
+  for (int turn = 0; turn < 20; ++turn) {
+    auto [own, other] = connected_pair();
+    std::vector<FileDescriptor> links(2);
+    links[1] = std::move(own);
+    Communicator self(0, std::move(links), {});
+    self.fail(Error(ErrorCode::kFault, "a kernel trapped"));
+    self.flush();
+    set_nonblocking(other);
+    FrameReader reader;
+    char bytes[4096];
+    bool is_told = false;
+    for (ssize_t got; (got = ::recv(other.number(), bytes, sizeof(bytes), 0)) > 0;) {
+      reader.add({bytes, static_cast<std::size_t>(got)});
+      while (const auto frame = reader.next()) is_told |= frame->kind == FrameKind::kFailure;
+    }
+    EXPECT_TRUE(is_told) << turn;
+    other.close();  // so that nothing waits for it
   }
 }
 

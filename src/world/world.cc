@@ -98,7 +98,9 @@ std::vector<World> World::of_threads(std::uint32_t ranks) {
 }
 
 Error World::fail(const Error& error) const {
-  return state_->fail(error).error;
+  Error told = state_->fail(error).error;
+  state_->flush();
+  return told;
 }
 
 void World::check() const {

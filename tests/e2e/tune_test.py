@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`baton tune`, and the runs that use what it found."""
 
+import time
 import unittest
 
 from baton import ON_GPU, Case, buffer, kernel, launch, main, program
@@ -17,8 +18,8 @@ class Tune(Case):
         super().setUp()
         self.write("p.toml", PROGRAM + "[tune]\nB = [64, 512, 4096]\n")
 
-    def tune(self, *arguments):
-        result = self.baton("tune", "p.toml", "--budget", "5", *arguments, "--json")
+    def tune(self, *arguments, budget=5):
+        result = self.baton("tune", "p.toml", "--budget", budget, *arguments, "--json")
         self.check(result, 0)
         return result.json()
 
@@ -81,6 +82,41 @@ class Tune(Case):
         self.check(self.baton("tune", "p.toml", "-o", "no/where/p.baton"), 2, "no/where")
         self.write("q.toml", PROGRAM + "[tune]\nC = [1]\n")
         self.check(self.baton("tune", "q.toml"), 2, "unknown symbol", "q.toml")
+
+    def test_a_plot(self):
+        found = self.tune("--plot", "p.svg")
+        picture = (self.folder / "p.svg").read_text()
+        for part in ("<svg", ">untuned<", *(f">{trial['text']}<" for trial in found["trials"])):
+            self.assertIn(part, picture)
+        self.tune("--plot", "p.html")
+        self.assertIn("<svg", (self.folder / "p.html").read_text())
+        self.check(self.baton("tune", "p.toml", "--plot", "p.png"), 2, "p.png", ".svg")
+        self.check(self.baton("tune", "p.toml", "--plot", "none/p.svg"), 2, "none")
+
+    def test_a_command_measures(self):
+        """A variant runs outside of Baton, and says its seconds."""
+        self.write("p.toml", PROGRAM.replace("[symbols]", 'require = ["B <= 512"]\n[symbols]') +
+                   "[tune]\nB = [64, 128, 512, 1024]\n")
+        command = ('echo run; test "$TUNE_B" != 512 || exit 3; '
+                   'echo "$TUNE_N $TUNE_B" | awk \'{ print $1 * $2 / 1e9 }\'')
+        found = self.tune("--tune-with", command, budget=60)
+        self.assertEqual((found["cost"], found["accepted"]), ("seconds", True), found)
+        self.assertEqual(found["tuned"]["parameters"], {"B": 64})
+        self.assertAlmostEqual(found["untuned"], 4096 * 256 / 1e9)
+        refused = {trial["parameters"]["B"]: trial["refused"] for trial in found["trials"] if trial["refused"]}
+        self.assertIn("the command ended with status 3", refused[512])
+        self.assertIn("B <= 512", refused[1024])
+        self.assertEqual(self.baton("run", "p.toml", "--json").json()["symbols"]["B"], 64)
+
+    def test_a_command_that_is_of_no_use(self):
+        self.check(self.baton("tune", "p.toml", "--tune-with", "echo fast"), 2,
+                   'the last line of the command\'s output is "fast"')
+        self.check(self.baton("tune", "p.toml", "--tune-with", "exit 4"), 2, "ended with status 4: exit 4")
+        self.check(self.baton("tune", "p.toml", "--tune-with", "echo 1", "--executor", "graph"), 2, "--executor")
+        start = time.monotonic()
+        self.check(self.baton("tune", "p.toml", "--tune-with", "sleep 60; echo 1", "--timeout", "0.5"), 1,
+                   "the command took longer than its limit of 500 ms")
+        self.assertLess(time.monotonic() - start, 30)
 
     def test_no_budget(self):
         result = self.baton("tune", "p.toml", "--budget", "0")

@@ -320,6 +320,15 @@ all_reduce = { buffer = "x", op = "sum" }
         self.check(self.baton("run", self.program), 2, "takes 3 ranks, and this run has 1")
         self.expect_one_error(self.run_ranks(self.program), "takes 3 ranks, and this run has 2")
 
+    def test_ranks_with_other_command_lines(self):
+        ranks = [self.start(0, self.program), self.start(1, self.program, command="bench")]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "rank 0 has the command = run, rank 1 has the command = bench; start all ranks "
+                              "with the same command and options", (2,))
+        ranks = [self.start(0, self.program, "--repeat", "2"), self.start(1, self.program)]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "rank 0 has --repeat = 2, rank 1 has --repeat = 1", (2,))
+
     def test_ranks_with_other_symbols(self):
         ranks = [self.start(0, self.program), self.start(1, self.program, "--set", "N=8")]
         self.expect_one_error([self.end(rank) for rank in ranks],
@@ -377,6 +386,15 @@ all_reduce = { buffer = "x", op = "sum" }
                  self.start(1, self.program, "--set", "SPIN=1", "--timeout", "1")]
         self.expect_one_error([self.end(rank) for rank in ranks],
                               "rank 1: the run took longer than its limit of 1.00 s")
+
+    def test_all_ranks_take_too_long(self):
+        """The limit passes on all of them at once: there is one error still."""
+        for _ in range(3):
+            results = self.run_ranks(self.program, "--set", "SPIN=1", "--timeout", "1", ranks=3)
+            self.assertEqual([result.status for result in results], [1, 1, 1])
+            errors = [result.first_error for result in results if result.err]
+            self.assertEqual(len(errors), 1, errors)
+            self.assertIn("the run took longer than its limit of 1.00 s", errors[0])
 
     def test_the_first_rank_is_killed(self):
         ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_LOG="debug")

@@ -213,7 +213,8 @@ bool is_absent(const PlannedCollective& step, Slots slots) {
 // All ranks of the world take part.
 bool is_for_peers(const PlannedCollective& step, const PlannedCollective::Values& values,
                   const PeerChoice& peers) {
-  const bool is_chosen = step.by ? *step.by == CollectiveExecutor::kPeer : peers.by_default;
+  const bool is_chosen = step.by ? *step.by == CollectiveExecutor::kPeer
+                                 : values.count <= peers.default_bytes / size_of(step.dtype);
   return peers.ranks > 1 && is_chosen && step.kind == kAllReduce && peer::suffix_of(step.dtype) &&
          static_cast<std::uint32_t>(values.ranks) == peers.ranks && values.count != 0;
 }

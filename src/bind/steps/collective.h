@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -76,8 +77,12 @@ void for_each_access(const PlannedCollective& step, const PlannedCollective::Val
 bool is_absent(const PlannedCollective& step, Slots slots);
 // What kernels between peers execute of a run.
 struct PeerChoice {
+  // Of `default_bytes`.
+  static constexpr std::uint64_t kAnyBytes = std::numeric_limits<std::uint64_t>::max();
+
   std::uint32_t ranks = 0;  // of the world; 0: there are no such kernels
-  bool by_default = true;   // steps that do not say what executes them
+  // Steps that do not say what executes them, of at most so many bytes; 0: none of these.
+  std::uint64_t default_bytes = kAnyBytes;
 };
 // Whether one executes the step, which moves bytes.
 bool is_for_peers(const PlannedCollective& step, const PlannedCollective::Values& values,
