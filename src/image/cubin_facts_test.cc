@@ -10,6 +10,7 @@
 #include "baton/image.h"
 #include "image/cubin.h"
 #include "image/elf.h"
+#include "image/kernel_registers.h"
 
 namespace baton {
 namespace {
@@ -61,6 +62,14 @@ constexpr Vector kVectors[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Files, CubinVectors, testing::ValuesIn(kVectors),
                          [](const auto& each) { return std::string(each.param.name); });
+
+TEST_P(CubinVectors, RegistersAreReadWithoutTheOtherFacts) {
+  const std::string bytes = bytes_of(GetParam().name);
+  const auto registers = image::kernel_registers(bytes, GetParam().sm);
+  ASSERT_EQ(registers.size(), facts_.kernels.size());
+  for (const KernelFacts& each : facts_.kernels) EXPECT_EQ(registers.at(each.name), each.registers);
+  EXPECT_TRUE(image::kernel_registers(bytes, 75).empty());
+}
 
 TEST_P(CubinVectors, SaysWhatItIs) {
   EXPECT_EQ(facts_.kind, ImageKind::kCubin);

@@ -5,6 +5,9 @@
 #include <cctype>
 #include <string>
 
+#include "base/error.h"
+#include "image/kept_ptx.h"
+
 namespace {
 
 // "nvJitLinkCreate" of "__nvJitLinkCreate_13_0".
@@ -25,4 +28,15 @@ void* baton_kept_hook(const char* name, void* real, BatonFindFunction find) {
   const std::string plain = plain_name(name);
   void* const hook = baton::kept::nvrtc_hook(plain.c_str(), library, find);
   return hook != nullptr ? hook : baton::kept::link_hook(plain.c_str(), library, find);
+}
+
+std::size_t baton_keep_ptx(const char* cubin, std::size_t cubin_bytes, const char* ptx,
+                           std::size_t ptx_bytes, char* made, std::size_t room) {
+  try {
+    const std::string kept =
+        baton::image::keep_ptx({cubin, cubin_bytes}, {ptx, ptx_bytes}, "<cubin>");
+    return kept.size() <= room ? kept.copy(made, kept.size()) : 0;
+  } catch (const baton::Error&) {
+    return 0;
+  }
 }

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <variant>
 
-#include "baton/image.h"
+#include "image/kernel_registers.h"
 #include "sim/api/refusal.h"
 #include "sim/device/device.h"
 #include "sim/device/image_ptx.h"
@@ -40,12 +40,7 @@ std::unordered_map<std::string, std::uint32_t> registers_of(const void* image,
   std::unordered_map<std::string, std::uint32_t> registers;
   try {
     const std::string cubin = cubin_of_image(image, chip.architecture);
-    if (cubin.empty()) return registers;
-    const ImageFacts facts = read_facts(Image::from_bytes(cubin, "<cubin>"));
-    if (runs_on(facts, chip.architecture).answer != Compatibility::Answer::kRuns) return registers;
-    for (const KernelFacts& kernel : facts.kernels) {
-      if (kernel.registers) registers.emplace(kernel.name, *kernel.registers);
-    }
+    if (!cubin.empty()) registers = image::kernel_registers(cubin, chip.architecture);
   } catch (const Error&) {
     registers.clear();
   }
