@@ -20,6 +20,7 @@
 #include "cli/help.h"
 #include "cli/junit.h"
 #include "cli/output.h"
+#include "cli/ranks.h"
 #include "cli/record.h"
 #include "cli/sarif.h"
 #include "cli/tool_main.h"
@@ -144,6 +145,17 @@ struct Dispatch {
   }
 };
 
+// A rank whose command line is wrong joins the others first, so that the run of all ends with its
+// error.
+Command parsed(const std::vector<std::string>& arguments, const std::string& name, Output& output) {
+  try {
+    return parse_command_line(arguments);
+  } catch (...) {
+    if (name != "run" && name != "bench" && name != "tune") throw;
+    throw Error(RankOfRun().fail(current_error(), output));
+  }
+}
+
 int run_command(const std::vector<std::string>& arguments) {
   install_signal_handlers();
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
@@ -155,7 +167,7 @@ int run_command(const std::vector<std::string>& arguments) {
   int status = 0;
   ReportFiles reports;
   try {
-    const Command command = parse_command_line(arguments);
+    const Command command = parsed(arguments, name, output);
     note_files(command, output.files());
     require_targets(reports_of(command));
     reports = reports_of(command);

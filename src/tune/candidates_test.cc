@@ -119,6 +119,13 @@ all_reduce = { buffer = "x" }
               ElementsAre("collective 0: untuned", "collective 0: collective 0 by host",
                           "collective 3: collective 0 by peer, collective 3 by peer",
                           "collective 3: collective 0 by peer, collective 3 by host"));
+  // Where sizes decide what executes the untuned ones, each executor is tried.
+  freedom.executors = {kAuto, kNccl, kPeer, kHost};
+  EXPECT_THAT(
+      texts(program, freedom),
+      ElementsAre("collective 0: collective 0 by nccl", "collective 0: collective 0 by peer",
+                  "collective 0: collective 0 by host", "collective 3: collective 3 by nccl",
+                  "collective 3: collective 3 by peer", "collective 3: collective 3 by host"));
   // What the program says stays.
   best.choices.collectives = {{0, kPeer}, {2, kPeer}};
   const std::string text = with_choices(program, best.choices).to_toml();

@@ -107,6 +107,15 @@ class Nccl(Case):
                 numpy.testing.assert_array_equal(numpy.load(self.folder / f"nccl_{name}.npy"),
                                                  numpy.load(self.folder / f"host_{name}.npy"))
 
+    def test_small_steps_by_peers(self):
+        """The default takes kernels between peers for them, where the two GPUs are linked."""
+        result = self.baton_with("run", self.program, "--devices", "cuda:0,cuda:1", "--json")
+        self.check(result, 0)
+        by = result.json()["collectives"]
+        self.assertEqual(by["executor"], "nccl")
+        if self.baton_with("run", self.program, "--devices", "cuda:0,cuda:1", "--collectives", "peer").status == 0:
+            self.assertEqual(by["peer_bytes"], 4 << 20)
+
     def test_mpirun(self):
         mpirun = shutil.which("mpirun")
         if mpirun is None:

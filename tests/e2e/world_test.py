@@ -329,6 +329,11 @@ all_reduce = { buffer = "x", op = "sum" }
         self.expect_one_error([self.end(rank) for rank in ranks],
                               "rank 0 has --repeat = 2, rank 1 has --repeat = 1", (2,))
 
+    def test_ranks_with_a_wrong_command_line(self):
+        for options in ([], ["--nope"]), (["--nope"], []), (["--nope"], ["--nope"]):
+            ranks = [self.start(rank, self.program, *given) for rank, given in enumerate(options)]
+            self.expect_one_error([self.end(rank) for rank in ranks], 'unknown option "--nope"', (2,))
+
     def test_ranks_with_other_symbols(self):
         ranks = [self.start(0, self.program), self.start(1, self.program, "--set", "N=8")]
         self.expect_one_error([self.end(rank) for rank in ranks],
