@@ -1,257 +1,161 @@
 #include "image/debug_params.h"
 
-#include <cstdint>
-#include <optional>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <variant>
 
-#include "image/bytes.h"
+#include "image/dwarf_unit.h"
 #include "image/ptx_section.h"
 
 namespace baton::image {
 namespace {
 
-// The numbers of DWARF 2 to 4 that are needed here.
-enum DwarfTag : std::uint64_t { kFormalParameter = 0x05, kSubprogram = 0x2e };
-enum DwarfAttribute : std::uint64_t { kName = 0x03, kLinkageName = 0x6e, kOldLinkageName = 0x2007 };
-enum class DwarfForm : std::uint64_t {
-  kAddress = 0x01,
-  kBlock2 = 0x03,
-  kBlock4 = 0x04,
-  kData2 = 0x05,
-  kData4 = 0x06,
-  kData8 = 0x07,
-  kString = 0x08,
-  kBlock = 0x09,
-  kBlock1 = 0x0a,
-  kData1 = 0x0b,
-  kFlag = 0x0c,
-  kSigned = 0x0d,
-  kStringOffset = 0x0e,
-  kUnsigned = 0x0f,
-  kReferenceAddress = 0x10,
-  kReference1 = 0x11,
-  kReference2 = 0x12,
-  kReference4 = 0x13,
-  kReference8 = 0x14,
-  kReferenceUnsigned = 0x15,
-  kSectionOffset = 0x17,
-  kExpression = 0x18,
-  kFlagPresent = 0x19,
-  kTypeSignature = 0x20,
+// More fields, and structs nested deeper, are left to their reader.
+constexpr std::size_t kMostFields = 64;
+constexpr int kMostNesting = 8;
+
+// The encodings of basic types.
+enum class DwarfEncoding : std::uint64_t {
+  kBoolean = 2,
+  kFloat = 4,
+  kSigned = 5,
+  kSignedChar = 6,
+  kUnsigned = 7,
+  kUnsignedChar = 8,
 };
 
-// Bytes read from the front to the end. Past the end every value is zero, and `failed()` says so.
-class DwarfReader {
- public:
-  explicit DwarfReader(std::string_view bytes, std::uint64_t at = 0) : bytes_(bytes), at_(at) {}
-
-  std::uint64_t at() const { return at_; }
-  bool failed() const { return failed_; }
-  bool at_end() const { return failed_ || at_ >= bytes_.size(); }
-
-  template <typename T>
-  T number() {
-    const std::optional<T> value = load<T>(bytes_, at_);
-    skip(sizeof(T));
-    return value.value_or(0);
+std::optional<DType> dtype_of(const DwarfEntry& base) {
+  constexpr DType kFloats[] = {DType::kF32, DType::kF64};
+  constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
+  constexpr DType kUnsigned[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
+  const int power = base.size == 1   ? 0
+                    : base.size == 2 ? 1
+                    : base.size == 4 ? 2
+                    : base.size == 8 ? 3
+                                     : -1;
+  if (power < 0) return std::nullopt;
+  switch (static_cast<DwarfEncoding>(base.encoding)) {
+    case DwarfEncoding::kFloat:
+      if (power < 2) return std::nullopt;
+      return kFloats[power - 2];
+    case DwarfEncoding::kSigned:
+    case DwarfEncoding::kSignedChar:
+      return kSigned[power];
+    case DwarfEncoding::kBoolean:
+    case DwarfEncoding::kUnsigned:
+    case DwarfEncoding::kUnsignedChar:
+      return kUnsigned[power];
   }
-
-  // A number of 7 bits a byte.
-  std::uint64_t leb128() {
-    std::uint64_t value = 0;
-    for (int shift = 0; !failed_; shift += 7) {
-      const auto byte = number<std::uint8_t>();
-      if (shift < 64) value |= std::uint64_t{byte & 0x7fu} << shift;
-      if ((byte & 0x80) == 0) break;
-    }
-    return value;
-  }
-
-  std::string_view string() {
-    const std::size_t end = failed_ ? std::string_view::npos : bytes_.find('\0', at_);
-    if (end == std::string_view::npos) {
-      failed_ = true;
-      return {};
-    }
-    const std::string_view text = bytes_.substr(at_, end - at_);
-    at_ = end + 1;
-    return text;
-  }
-
-  void skip(std::uint64_t size) {
-    failed_ = failed_ || at_ > bytes_.size() || size > bytes_.size() - at_;
-    if (!failed_) at_ += size;
-  }
-
-  void fail() { failed_ = true; }
-
- private:
-  std::string_view bytes_;
-  std::uint64_t at_;
-  bool failed_ = false;
-};
-
-struct Abbreviation {
-  std::uint64_t tag = 0;
-  bool has_children = false;
-  std::vector<std::pair<std::uint64_t, DwarfForm>> attributes;
-};
-
-using Abbreviations = std::unordered_map<std::uint64_t, Abbreviation>;
-
-Abbreviations read_abbreviations(DwarfReader bytes) {
-  Abbreviations found;
-  while (const std::uint64_t code = bytes.leb128()) {
-    Abbreviation entry;
-    entry.tag = bytes.leb128();
-    entry.has_children = bytes.number<std::uint8_t>() != 0;
-    while (true) {
-      const std::uint64_t name = bytes.leb128();
-      const std::uint64_t form = bytes.leb128();
-      if (name == 0 && form == 0) break;
-      entry.attributes.emplace_back(name, static_cast<DwarfForm>(form));
-    }
-    if (bytes.failed()) return {};
-    found.emplace(code, std::move(entry));
-  }
-  return found;
+  return std::nullopt;
 }
 
-// One unit of debug information. A module of PTX has one.
-class UnitReader {
+class ParamReader {
  public:
-  UnitReader(const PtxSection& info, const PtxSection& abbreviations, const PtxSection& strings)
-      : info_(info), strings_(strings), bytes_(info.bytes) {
-    bytes_.skip(sizeof(std::uint32_t));  // its length
-    const auto version = bytes_.number<std::uint16_t>();
-    const auto table = bytes_.number<std::uint32_t>();
-    address_size_ = bytes_.number<std::uint8_t>();
-    reference_size_ = version == 2 ? address_size_ : sizeof(std::uint32_t);
-    if (version < 2 || version > 4) bytes_.fail();
-    abbreviations_ = read_abbreviations(DwarfReader(abbreviations.bytes, table));
+  explicit ParamReader(std::vector<DwarfEntry> entries) : entries_(std::move(entries)) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) at_.emplace(entries_[i].offset, i);
   }
 
-  DebugParams read() {
+  DebugParams read() const {
     DebugParams found;
-    std::uint64_t depth = 0;
-    std::uint64_t function_depth = 0;
-    std::vector<std::string>* params = nullptr;  // of the function that is read
-    while (!bytes_.at_end()) {
-      const std::uint64_t code = bytes_.leb128();
-      if (code == 0) {
-        if (depth <= 1) break;
-        if (--depth == function_depth) params = nullptr;
-        continue;
-      }
-      const auto entry = abbreviations_.find(code);
-      if (entry == abbreviations_.end()) break;
-      const Names names = read_names(entry->second);
-      if (bytes_.failed()) break;
-      if (entry->second.tag == kSubprogram && entry->second.has_children && params == nullptr) {
-        function_depth = depth;
-        params = &found[std::string(names.symbol.empty() ? names.name : names.symbol)];
-      } else if (entry->second.tag == kFormalParameter && params != nullptr &&
-                 depth == function_depth + 1) {
-        params->emplace_back(names.name);
-      }
-      if (entry->second.has_children) ++depth;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const DwarfEntry& function = entries_[i];
+      if (function.tag != kTagFunction) continue;
+      std::vector<DebugParam> params;
+      for_each_inside(i, [&](const DwarfEntry& entry) {
+        if (entry.tag == kTagParameter) {
+          params.push_back({std::string(entry.name), fields_of(entry.type)});
+        }
+      });
+      const std::string_view symbol = function.symbol.empty() ? function.name : function.symbol;
+      // A declaration may come before the definition.
+      if (!params.empty()) found.insert_or_assign(std::string(symbol), std::move(params));
     }
     return found;
   }
 
  private:
-  struct Names {
-    std::string_view name;
-    std::string_view symbol;
-  };
-
-  Names read_names(const Abbreviation& entry) {
-    Names names;
-    for (const auto& [attribute, form] : entry.attributes) {
-      const std::string_view text = read_value(form);
-      if (attribute == kName) names.name = text;
-      if (attribute == kLinkageName || attribute == kOldLinkageName) names.symbol = text;
+  // The entries right inside of another one.
+  template <typename Visit>
+  void for_each_inside(std::size_t outer, Visit&& visit) const {
+    const std::uint64_t depth = entries_[outer].depth;
+    for (std::size_t i = outer + 1; i < entries_.size() && entries_[i].depth > depth; ++i) {
+      if (entries_[i].depth == depth + 1) visit(entries_[i]);
     }
-    return names;
   }
 
-  // Goes past the value. Returns its text if it is one.
-  std::string_view read_value(DwarfForm form) {
-    switch (form) {
-      case DwarfForm::kString:
-        return bytes_.string();
-      case DwarfForm::kStringOffset:
-        return string_at_offset();
-      case DwarfForm::kData1:
-      case DwarfForm::kFlag:
-      case DwarfForm::kReference1:
-        bytes_.skip(1);
-        break;
-      case DwarfForm::kData2:
-      case DwarfForm::kReference2:
-        bytes_.skip(2);
-        break;
-      case DwarfForm::kData4:
-      case DwarfForm::kReference4:
-      case DwarfForm::kSectionOffset:
-        bytes_.skip(4);
-        break;
-      case DwarfForm::kData8:
-      case DwarfForm::kReference8:
-      case DwarfForm::kTypeSignature:
-        bytes_.skip(8);
-        break;
-      case DwarfForm::kAddress:
-        bytes_.skip(address_size_);
-        break;
-      case DwarfForm::kReferenceAddress:
-        bytes_.skip(reference_size_);
-        break;
-      case DwarfForm::kBlock1:
-        bytes_.skip(bytes_.number<std::uint8_t>());
-        break;
-      case DwarfForm::kBlock2:
-        bytes_.skip(bytes_.number<std::uint16_t>());
-        break;
-      case DwarfForm::kBlock4:
-        bytes_.skip(bytes_.number<std::uint32_t>());
-        break;
-      case DwarfForm::kBlock:
-      case DwarfForm::kExpression:
-        bytes_.skip(bytes_.leb128());
-        break;
-      case DwarfForm::kSigned:
-      case DwarfForm::kUnsigned:
-      case DwarfForm::kReferenceUnsigned:
-        bytes_.leb128();
-        break;
-      case DwarfForm::kFlagPresent:
-        break;
-      default:
-        bytes_.fail();
+  // The type at an offset without qualifiers and aliases.
+  std::optional<std::size_t> type_at(std::uint64_t offset) const {
+    for (int steps = 0; steps < kMostNesting; ++steps) {
+      const auto found = at_.find(offset);
+      if (found == at_.end()) return std::nullopt;
+      const DwarfEntry& type = entries_[found->second];
+      const bool is_alias = type.tag == kTagConst || type.tag == kTagVolatile ||
+                            type.tag == kTagRestrict || type.tag == kTagTypedef;
+      if (!is_alias) return found->second;
+      offset = type.type;
     }
-    return {};
+    return std::nullopt;
   }
 
-  // The offset may be that of a label of the section of strings.
-  std::string_view string_at_offset() {
-    const auto reference = info_.references.find(bytes_.at());
-    std::uint64_t offset = bytes_.number<std::uint32_t>();
-    if (reference != info_.references.end()) {
-      const auto label = strings_.labels.find(reference->second);
-      if (label != strings_.labels.end()) offset += label->second;
-    }
-    return DwarfReader(strings_.bytes, offset).string();
+  bool is_struct(const DwarfEntry& type) const {
+    return type.tag == kTagStruct || type.tag == kTagClass;
   }
 
-  const PtxSection& info_;
-  const PtxSection& strings_;
-  DwarfReader bytes_;
-  std::uint8_t address_size_ = 0;
-  std::uint8_t reference_size_ = 0;
-  Abbreviations abbreviations_;
+  // Empty where the type is no struct of pointers and numbers.
+  std::vector<DebugField> fields_of(std::uint64_t type) const {
+    const std::optional<std::size_t> at = type_at(type);
+    if (!at || !is_struct(entries_[*at])) return {};
+    std::vector<DebugField> fields;
+    if (!add_fields(*at, {}, 0, kMostNesting, fields)) return {};
+    // Each at the next multiple of its size, and the whole at one of the largest.
+    std::uint64_t end = 0;
+    std::uint64_t largest = 1;
+    for (const DebugField& field : fields) {
+      if (field.offset != (end + field.size - 1) / field.size * field.size) return {};
+      end = field.offset + field.size;
+      largest = std::max(largest, field.size);
+    }
+    if (entries_[*at].size != (end + largest - 1) / largest * largest) return {};
+    return fields;
+  }
+
+  // False if there is one that is neither a pointer nor a number nor a struct of such.
+  bool add_fields(std::size_t of, const std::string& prefix, std::uint64_t base, int nesting,
+                  std::vector<DebugField>& fields) const {
+    bool all_are_known = nesting > 0;
+    for_each_inside(of, [&](const DwarfEntry& member) {
+      if (member.tag != kTagMember || !all_are_known) return;
+      all_are_known = fields.size() < kMostFields &&
+                      add_field(member, prefix, base + member.member_at, nesting, fields);
+    });
+    return all_are_known;
+  }
+
+  bool add_field(const DwarfEntry& member, const std::string& prefix, std::uint64_t offset,
+                 int nesting, std::vector<DebugField>& fields) const {
+    const std::optional<std::size_t> at = type_at(member.type);
+    if (!at) return false;
+    const DwarfEntry& type = entries_[*at];
+    const std::string name = prefix + std::string(member.name);
+    if (is_struct(type)) return add_fields(*at, name + ".", offset, nesting - 1, fields);
+    if (type.tag == kTagPointer) {
+      const std::optional<std::size_t> to = type_at(type.type);
+      const bool is_base = to && entries_[*to].tag == kTagBase;
+      fields.push_back({name, offset, sizeof(std::uint64_t), true,
+                        is_base ? dtype_of(entries_[*to]) : std::nullopt});
+      return true;
+    }
+    std::optional<DType> dtype;
+    if (type.tag == kTagBase) dtype = dtype_of(type);
+    if (type.tag == kTagEnumeration && type.size == 4) dtype = DType::kI32;
+    if (!dtype) return false;
+    fields.push_back({name, offset, type.size, false, dtype});
+    return true;
+  }
+
+  const std::vector<DwarfEntry> entries_;
+  std::unordered_map<std::uint64_t, std::size_t> at_;  // by offset
 };
 
 }  // namespace
@@ -269,7 +173,7 @@ DebugParams debug_params(const ptx::ParsedModule& module) {
     }
   }
   if (info.bytes.empty() || abbreviations.bytes.empty()) return {};
-  return UnitReader(info, abbreviations, strings).read();
+  return ParamReader(read_unit(info, abbreviations, strings)).read();
 }
 
 }  // namespace baton::image

@@ -45,7 +45,10 @@ std::string module_with(std::string_view children, std::string_view strings = ""
 Names names_in(const std::string& ptx) {
   const auto found = debug_params(*ptx_of(Image::from_bytes(ptx, "<ptx>")));
   const auto kernel = found.find("k");
-  return kernel == found.end() ? Names() : kernel->second;
+  Names names;
+  if (kernel == found.end()) return names;
+  for (const DebugParam& each : kernel->second) names.push_back(each.name);
+  return names;
 }
 
 std::string param(std::string_view name) {

@@ -1,6 +1,7 @@
 #include "tools/draft_kernel.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -109,6 +110,29 @@ ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& paramet
 // A number whose type only launch metadata tells.
 std::string typed(const ParamFacts& param, std::string value) {
   return fmt::format("{{ {} = {} }}", to_string(*param.dtype), value);
+}
+
+// The argument of a struct by value whose fields are known. Pointers are buffers of their own.
+std::string struct_argument(const std::vector<image::DebugField>& fields, const std::string& param,
+                            std::string_view prefix, std::size_t index, DraftNames& names,
+                            DraftKernel& kernel) {
+  std::vector<std::string> values;
+  for (const image::DebugField& field : fields) {
+    ParamFacts facts;
+    facts.size = static_cast<std::uint32_t>(field.size);
+    facts.kind = field.is_pointer ? ParamKind::kPointer : ParamKind::kScalar;
+    facts.dtype = field.dtype;
+    facts.type = fmt::format("field {}{}{}", param, param.empty() ? "" : ".", field.name);
+    if (!field.is_pointer) {
+      values.push_back(typed(facts, scalar_argument(facts, kernel.size)));
+      continue;
+    }
+    const std::string own = names.buffer(
+        prefix, param.empty() ? "" : fmt::format("{}_{}", param, underscored(field.name)), index);
+    kernel.buffers.push_back(buffer_line(own, facts, nullptr));
+    values.push_back("\"" + own + "\"");
+  }
+  return fmt::format("{{ struct = [{}] }}", fmt::join(values, ", "));
 }
 
 // Launch metadata says itself what the call passes: see `metadata_lines`.
@@ -234,14 +258,19 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type));
         break;
       case ParamKind::kBytes:
+        if (const auto fields = names.fields(facts, i); !fields.empty()) {
+          const std::string own = names.param(facts, i);
+          kernel.arguments.push_back(struct_argument(fields, own, prefix, i, names, kernel));
+          kernel.guesses.push_back(guessed(own, i, param.type));
+          break;
+        }
+        kernel.structs.push_back(guessed(names.param(facts, i), i, param.type));
+        [[fallthrough]];
       case ParamKind::kUnknown:
         kernel.arguments.push_back(
             fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type) +
                                  ", its fields: { struct = [...] }");
-        if (param.kind == ParamKind::kBytes) {
-          kernel.structs.push_back(guessed(names.param(facts, i), i, param.type));
-        }
         break;
     }
   }

@@ -29,6 +29,11 @@ bool is_plain(const std::string& name) {
 
 }  // namespace
 
+std::string underscored(std::string name) {
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
 bool is_count(const ParamFacts& param) {
   if (param.size < 4) return false;
   if (param.kind == ParamKind::kInteger) return true;
@@ -44,11 +49,25 @@ DraftNames::DraftNames(const std::vector<KernelFacts>& kernels, image::DebugPara
 }
 
 std::string DraftNames::param(const KernelFacts& kernel, std::size_t index) const {
+  const image::DebugParam* const found = find(kernel, index);
+  return found != nullptr && is_plain(found->name) ? found->name : "";
+}
+
+std::vector<image::DebugField> DraftNames::fields(const KernelFacts& kernel,
+                                                  std::size_t index) const {
+  const image::DebugParam* const found = find(kernel, index);
+  if (found == nullptr) return {};
+  const bool are_plain = std::ranges::all_of(found->fields, [](const image::DebugField& field) {
+    return is_plain(underscored(field.name));
+  });
+  return are_plain ? found->fields : std::vector<image::DebugField>();
+}
+
+const image::DebugParam* DraftNames::find(const KernelFacts& kernel, std::size_t index) const {
   const auto found = param_names_.find(kernel.name);
-  if (found == param_names_.end() || !kernel.params) return "";
-  const std::vector<std::string>& names = found->second;
-  if (names.size() != kernel.params->size() || !is_plain(names[index])) return "";
-  return names[index];
+  if (found == param_names_.end() || !kernel.params) return nullptr;
+  if (found->second.size() != kernel.params->size()) return nullptr;
+  return &found->second[index];
 }
 
 std::string DraftNames::buffer(std::string_view kernel, const std::string& param,

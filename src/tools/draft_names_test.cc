@@ -39,7 +39,7 @@ std::string size_of_draft(const std::vector<std::vector<Param>>& kernels) {
     kernel.params.emplace();
     for (const Param& param : params) {
       kernel.params->push_back(param.facts);
-      names[kernel.name].push_back(param.name);
+      names[kernel.name].push_back({param.name, {}});
     }
   }
   return DraftNames(facts, names).size();
@@ -69,10 +69,10 @@ TEST(DraftNames, NamesOfAnotherNumberOfParametersAreNotTaken) {
   KernelFacts kernel;
   kernel.name = "k";
   kernel.params = {pointer("").facts, pointer("").facts};
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {"x", "y"}}}).param(kernel, 1), "y");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {"x"}}}).param(kernel, 1), "");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {"größe", "exp"}}}).param(kernel, 0), "");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {"größe", "exp"}}}).param(kernel, 1), "exp");
+  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"x", {}}, {"y", {}}}}}).param(kernel, 1), "y");
+  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"x", {}}}}}).param(kernel, 1), "");
+  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"größe", {}}, {"exp", {}}}}}).param(kernel, 0), "");
+  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"größe", {}}, {"exp", {}}}}}).param(kernel, 1), "exp");
 }
 
 TEST(DraftNames, BuffersAreCalledAsTheSourceCallsThem) {
