@@ -67,8 +67,9 @@ KERNEL counts_for_block_first(float* y) {
   WAIT;
 }
 KERNEL counts_for_block_behind_wait(float* y) {
+  INDEX;
   WAIT;
-  atomicAdd_block(y, 1.0f);
+  atomicAdd_block(y + i, 1.0f);
 }
 KERNEL looks_for_block_first(float* y, const float* x) {
   INDEX;

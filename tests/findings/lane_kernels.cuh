@@ -122,6 +122,7 @@ __device__ void copy_over_store(float* y, const float* x) {
   copy_async(s + t, x + i);
   commit_copies();
   wait_copies<0>();
+  __syncwarp();
   y[i] = s[t];
 }
 KERNEL copies_over_what_lanes_stored(float* y, const float* x) { copy_over_store<false>(y, x); }

@@ -19,6 +19,11 @@ namespace {
 
 constexpr std::size_t kMostApart = 16;  // of a warp; what more are told counts for all of it
 
+// Whether lanes met during the segment.
+bool has_barrier(std::span<const SharedAccess> log) {
+  return std::ranges::any_of(log, [](const SharedAccess& access) { return access.bytes == 0; });
+}
+
 // The lanes of the executing warp that began.
 std::uint32_t begun(const Exec* x) {
   const std::uint32_t behind = x->grid->threads - x->warp->index * kLanes;
@@ -272,9 +277,11 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   const bool is_made = is_initialization(other.touched->log[theirs].insn) &&
                        sim::at(one.start.made, other.party) > other.index;
   if (sim::at(one.start.over, other.party) <= other.index && !is_made) {
-    // A copy comes after what its lane did, and a lane that waited after its own copies.
-    const bool is_waited = one.warp == other.warp && sim::at(one.waited, other.party) > other.index;
-    const bool is_one_warp = is_waited || (one.warp == other.warp && other.party < watch_.all_);
+    // A copy comes after what its lane did before, and a lane that waited after its own copies.
+    const bool is_waited = sim::at(one.waited, other.party) > other.index;
+    const bool is_before =
+        other.party < watch_.all_ && (one.party < watch_.all_ || other.index < one.asked);
+    const bool is_one_warp = one.warp == other.warp && (is_waited || is_before);
     const Footprint& touched = *other.touched;
     const Access& access = touched.log[theirs];
     bool is_told = false;
@@ -284,8 +291,8 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
       is_told = is_told || before != 0;
       if (before != 0 && (reads_only(access.touch) || !touched.is_whole)) continue;
       if (is_one_warp) {
-        // Barriers may be missing in a log that is not whole.
-        if (!touched.is_whole) continue;
+        // In a log that is not whole, a barrier may be missing where there is one.
+        if (!touched.is_whole && has_barrier(touched.log)) continue;
         before |= 1u << lane;
         // Who wrote the one value, too, comes after a write of it.
         if (access.one_value && (their_lanes >> lane & 1) != 0) before |= their_lanes;

@@ -47,6 +47,7 @@ const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std
     copies.open = memory.take();
     copies.start = known_to(executing);
     merge(copies.start.over, waited_[warp]);
+    copies.asked = index_[warp];
     if (!executing.is_whole) raise(copies.start.over, party_of(x, executing), index_[warp]);
   }
   for (const Access& access : accesses) memory.touch(*copies.open, access);
@@ -55,8 +56,13 @@ const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std
 
 void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads) {
   if (copies.open == nullptr) return;
-  memories_[warp / warps_].close(x, {copies.party, warp, copies.index++, std::move(copies.start),
-                                     std::move(copies.open), reads});
+  memories_[warp / warps_].close(x, {.party = copies.party,
+                                     .warp = warp,
+                                     .index = copies.index++,
+                                     .start = std::move(copies.start),
+                                     .touched = std::move(copies.open),
+                                     .needs_fence = reads,
+                                     .asked = copies.asked});
   copies.open = nullptr;
 }
 
@@ -190,8 +196,13 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   }
   const bool needs_fence =
       is_of_async_proxy && (reads_only(access.touch) || settings_.keeps_to_model);
-  memory.close(x, {awaiting.party, executing.warp, awaiting.copies, std::move(start),
-                   std::move(touched), needs_fence});
+  memory.close(x, {.party = awaiting.party,
+                   .warp = executing.warp,
+                   .index = awaiting.copies,
+                   .start = std::move(start),
+                   .touched = std::move(touched),
+                   .needs_fence = needs_fence,
+                   .asked = index_[executing.warp]});
   return ++awaiting.copies;
 }
 

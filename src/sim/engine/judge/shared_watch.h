@@ -198,7 +198,8 @@ class SharedWatch {
       std::size_t blind = 0;     // its first accesses, whose values nobody looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
-      Times waited = {};  // copies that each of its lanes knows as far as it asked for them
+      Times waited = {};        // copies that each of its lanes knows as far as it asked for them
+      std::uint32_t asked = 0;  // of copies: the segment of the warp that asked for them
     };
     struct Ended {
       std::shared_ptr<Footprint> touched;  // null: nothing was
@@ -364,6 +365,7 @@ class SharedWatch {
     std::shared_ptr<Footprint> open;
     std::uint32_t index = 0;           // of the open segment
     Clock start;                       // of it
+    std::uint32_t asked = 0;           // as in Segment
     std::deque<std::uint32_t> groups;  // the index behind each group, of the latest ones
     std::uint64_t committed = 0;       // groups
   };
