@@ -249,7 +249,7 @@ std::vector<float> floats(const Array& array) {
   return result;
 }
 
-// The first layer alone, held against the host's reference.
+// The first layer alone, checked against the host's reference.
 void check_layer(const Device& device, Model model, const Tuning& tuning, const Overlap& overlap,
                  const Weights& weights) {
   model.layers = 1;

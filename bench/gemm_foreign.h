@@ -11,12 +11,12 @@
 
 namespace baton::bench {
 
-// A matrix product that somebody else wrote: out = scale * in · weightsᵀ in all of `shape`. One
+// A matrix product of another author: out = scale * in · weightsᵀ in all of `shape`. One
 // thread; the device's context is current.
 class ForeignGemm {
  public:
   virtual ~ForeignGemm() = default;
-  // Into a stream that is being captured, behind the kernel that writes `in`.
+  // Into a stream that is being captured, after the kernel that writes `in`.
   virtual void enqueue(CUdeviceptr weights, CUdeviceptr in, CUdeviceptr out, CUstream stream) = 0;
 };
 

@@ -1,16 +1,16 @@
-// A matrix product of few rows behind a norm: the case of CUTLASS's example 63. The weights come
+// A matrix product of few rows after a norm: the case of CUTLASS's example 63. The weights come
 // from memory and set the pace; a product that begins to fetch them while the norm still runs hides
 // some of that. How much does it gain, and where does it stand beside that example and cuBLASLt?
 //
 // So many pairs of RMSNorm and product follow one another in one CUDA graph, each with other
 // weights, so that none are in L2. Between pairs are full edges, or with --chain 1 programmatic
 // ones where the arm has them; the norm is one and the same kernel everywhere, with and without a
-// trigger. Results of every pair are held against a plain kernel's in an arm's first run, and every
-// later run's last one against the first run's, bit by bit: what is wrong ends the run where it is
-// Baton's, and is said in its line where it is another library's. Types of edges are read back from
-// the driver. Arms take turns. Printed are medians for a pair, the share of what a kernel reaches
-// that only reads the weights in the same rounds, the share of the nominal bandwidth, the median
-// paired difference to Baton's graph without PDL with its 95 % interval, and the greatest
+// trigger. Results of every pair are checked against a plain kernel's in an arm's first run, and
+// every later run's last one against the first run's, bit by bit: what is wrong ends the run where
+// it is Baton's, and is said in its line where it is another library's. Types of edges are read
+// back from the driver. Arms take turns. Printed are medians for a pair, the share of what a kernel
+// reaches that only reads the weights in the same rounds, the share of the nominal bandwidth, the
+// median paired difference to Baton's graph without PDL with its 95 % interval, and the greatest
 // difference to the reference, as a part of 1 + |what is wanted|.
 //
 //   gemm_prefetch [--device D] [--types bf16,fp8] [--batches N,N,...] [--shapes ROWSxCOLUMNS,...]
@@ -81,7 +81,7 @@ class BatonArm : public Arm {
   Executable executable_;
 };
 
-// Somebody else's product behind our norm, captured from a stream.
+// A foreign product after our norm, captured from a stream.
 class CapturedArm : public Arm {
  public:
   CapturedArm(const Device& device, const GemmData& data, const Kernel& norm,

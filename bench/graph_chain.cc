@@ -5,7 +5,7 @@
 //
 // Every kernel adds 1 to what the one before it wrote, so the result tells whether any of them read
 // too early; every sample is checked. A sample is one chain between two events, with full edges
-// before and behind it, after another one that warms the caches. Arms work on the same memory, and
+// before and after it, after another one that warms the caches. Arms work on the same memory, and
 // take turns, in an order that turns too. The types of graphs' edges are read back from the driver.
 // Printed are microseconds a link, medians over the rounds, and of Baton's arms the median paired
 // difference to the same by hand with its 95 % interval.
@@ -141,7 +141,7 @@ class Arm {
   virtual std::optional<std::uint64_t> programmatic_edges() const { return std::nullopt; }
 };
 
-// As somebody writes it who has the driver alone.
+// As a program with the driver alone does it.
 class ByHand : public Arm {
  public:
   ByHand(const Device& device, const Shape& shape, const Memories& memories, const Kernel& kernel,

@@ -1,5 +1,5 @@
-// What a launch costs the host, each way of launching held against the raw driver call in the same
-// run. One round times every arm once, in an order drawn anew, lest one always follow the same
+// What a launch costs the host, each way of launching compared with the raw driver call in the
+// same run. One round times every arm once, in a new order, so that none always follows the same
 // other; a sample is 64 launches of an empty kernel into an idle stream, so the queue never fills.
 // Printed are medians over the rounds and the median paired difference to cuLaunchKernelEx with a
 // CUfunction, with its 95 % interval.
@@ -243,7 +243,7 @@ class LaunchCosts {
 };
 
 // Launches of eight arguments by the stream executor: as many runs of kSteps each as come to
-// `launches`, behind a first one.
+// `launches`, after a first one.
 void run_program(const Device& device, int launches) {
   constexpr int kSteps = 1000;
   ProgramBuilder builder("launches");

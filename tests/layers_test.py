@@ -34,9 +34,9 @@ LEVELS = [
 ]
 # The simulated GPU stands beside them: it sees these, and none sees it.
 SIM_SEES = {"base", "driver", "chip", "ptx", "image"}
-# What other programs load: it hands the simulated driver out, and nobody sees it.
+# What other programs load: it hands the simulated driver out, and no room sees it.
 SHIM_SEES = {"base", "driver", "image", "record", "sim"}
-# What programs with tvm-ffi load: it sees the C interface alone, and nobody sees it.
+# What programs with tvm-ffi load: it sees the C interface alone, and no room sees it.
 TVM_FFI_SEES = set()
 # The command line prints. It sees public headers, its own and those of tools.
 CLI_SEES = {"cli", "tools"}

@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-# Ten minutes of reading. Lists to look things up in, which nobody reads from start to end, may be longer.
+# Ten minutes of reading. Lists to look things up in, which are not read from start to end, may be longer.
 MOST_WORDS = 2400
 LISTS = {"instruction-list.md", "changelog.md"}
 

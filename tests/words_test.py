@@ -45,10 +45,15 @@ PHRASES = [
     Phrase(r"\bvouch(?:es)?\b", "The caller vouches for the pointer.", "The caller guarantees that the pointer is valid."),
     Phrase(r"\b(?:gives?|given) up\b|\bwithout a word\b", "A silent rank is given up.",
            "A rank that sends nothing ends the run."),
+    Phrase(r"\bbehind (?:(?:a|an|its|the|their|that|this|each|no) )?(?:wait|waits|barrier|barriers|fence|fences|launch)\b",
+           "The load comes behind the wait.", "The load comes after the wait."),
     Phrase(r"\bone behind the other\b", "Events are one behind the other.", "Events follow one another."),
     Phrase(r"\bhas no use for\b|\bknows? nothing of\b", "It has no use for the option.",
            "It does not take the option."),
 ]
+
+# A comment in a source may be a fragment that says what a field holds, or where something is in a file.
+FRAGMENTS = ("What", "Of ", "stands?")
 
 # What belongs to one interface alone: an option of the command line outside of a whole call, a member of a C++ class,
 # a function of C++ by its bare name.
@@ -83,6 +88,12 @@ def message_sources():
         if path.suffix in {".cc", ".h", ".inc"} and "testdata" not in path.parts \
                 and not path.stem.endswith("_test") and "test" not in path.stem.split("_"):
             yield path
+
+
+def sources():
+    """What contributors read beside the public headers."""
+    for folder in ("src", "tests", "bench", "examples", "python"):
+        yield from sorted(p for p in (ROOT / folder).rglob("*") if p.suffix in {".h", ".cc", ".cu", ".cuh"})
 
 
 def without_code(text):
@@ -160,10 +171,13 @@ def message_texts(source):
             yield line, text.strip()
 
 
-def phrases_in(texts):
+IN_SOURCES = [phrase for phrase in PHRASES if not any(word in phrase.pattern for word in FRAGMENTS)]
+
+
+def phrases_in(texts, phrases=PHRASES):
     """(line, what was found) of every phrase in (line, text) pairs."""
     for line, text in texts:
-        for phrase in PHRASES:
+        for phrase in phrases:
             match = re.search(phrase.pattern, text)
             if match:
                 yield line, f'"{match[0].strip()}" in "{text[:90]}"; plain: "{phrase.plain}"'
@@ -235,6 +249,10 @@ class Words(unittest.TestCase):
     def test_public_headers_have_no_unclear_phrase(self):
         self.check([f"{p.relative_to(ROOT)}:{line}: {what}" for p in headers()
                     for line, what in phrases_in(comment_texts(read(p)))])
+
+    def test_comments_of_sources_have_no_unclear_phrase(self):
+        self.check([f"{p.relative_to(ROOT)}:{line}: {what}" for p in sources()
+                    for line, what in phrases_in(comment_texts(read(p)), IN_SOURCES)])
 
     def test_messages_have_no_unclear_phrase(self):
         self.check([f"{p.relative_to(ROOT)}:{line}: {what}" for p in message_sources()

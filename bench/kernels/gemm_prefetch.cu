@@ -1,5 +1,5 @@
-// RMSNorm and a matrix product behind it, of few rows: out = norm(in) · weightsᵀ. The weights are
-// read once and set the pace, and nobody writes them, so the product may begin to fetch them while
+// RMSNorm and a matrix product after it, of few rows: out = norm(in) · weightsᵀ. The weights are
+// read once and set the pace, and no kernel writes them, so the product may begin to fetch them while
 // the norm still runs. Weights and normed values are bf16, or FP8 (e4m3); the rest is bf16, sums
 // are float.
 //
@@ -12,7 +12,7 @@
 //   SPLIT     blocks (a cluster) that share these rows, each with a part of the columns
 //   BOXES     runs of 128 bytes of each row in a stage of the ring
 //   STAGES    of the ring
-//   TRIGGER   where the norm lets the product in: 1 at its top, 2 behind its loads, 0 when it ends;
+//   TRIGGER   where the norm lets the product in: 1 at its top, 2 after its loads, 0 when it ends;
 //             with 1 and 2 the product lets the next norm in when its copies are on their way
 //   EARLY     stages of the ring that are filled with weights before the wait
 #include <cuda_bf16.h>
@@ -406,6 +406,6 @@ extern "C" __global__ void __launch_bounds__((kConsumers + 1) * kWarp, 1)
         __floats2bfloat162_rn(scale * sum.x, scale * sum.y);
   }
 #if SPLIT > 1
-  meet();  // nobody leaves while others read what it has
+  meet();  // no block leaves while others read what it has
 #endif
 }

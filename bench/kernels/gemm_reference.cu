@@ -1,4 +1,4 @@
-// What gemm_prefetch works on, and what its results are held against: the same, worked out in the
+// What gemm_prefetch works on, and what its results are checked against: the same, worked out in the
 // plainest way.
 //
 //   FP8       1: weights and normed values are e4m3; 0: bf16

@@ -78,7 +78,7 @@ class Example {
              cutlass::make_cute_packed_stride(Kernel::StrideD{}, {kM, kN, 1})}};
   }
 
-  // Runs `gemm` right behind the kernel that makes A, and counts what is wrong in D.
+  // Runs `gemm` right after the kernel that makes A, and counts what is wrong in D.
   template <typename Launch>
   void expect_right(const char* how, Launch&& gemm) {
     ++run_;

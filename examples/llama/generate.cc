@@ -2,7 +2,7 @@
 //
 //   generate llama-1b.toml 128 8 "791 9834" "1966 264 3074"
 //
-// decodes at most 128 tokens behind each prompt, and looks after each 8. The program may be a
+// decodes at most 128 tokens after each prompt, and looks after each 8. The program may be a
 // bundle (.baton), which needs no compiler.
 //
 // Each text is an instance of one loaded program, on a stream of its own. Instances share kernels

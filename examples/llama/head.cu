@@ -69,7 +69,7 @@ __device__ void take(unsigned long long key, int* tokens, int* position, int* go
 }
 
 // Sets `go` to the positions that a run moves on: those of the prompt that are left, and `steps`
-// more. It is 0 if the text has ended. Without `resume` the text begins anew behind its prompt.
+// more. It is 0 if the text has ended. Without `resume` the text begins anew after its prompt.
 extern "C" __global__ void begin(const int* tokens, int* position, int* go, int steps, int resume,
                                  int prompt, int limit, int stop) {
   const int at = resume ? *position : 0;
@@ -91,7 +91,7 @@ extern "C" __global__ void choose(unsigned long long* best, int* tokens, int* po
 // chooses.
 //
 // `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen. `go`
-// counts down, and becomes 0 behind the token `stop`. A launch with go = 0 changes neither the text
+// counts down, and becomes 0 after the token `stop`. A launch with go = 0 changes neither the text
 // nor the position, but the scores.
 extern "C" __global__ void __launch_bounds__(kThreads)
     head(const __nv_bfloat16* w, const __nv_bfloat16* norm, const float* x, float* logits,

@@ -117,7 +117,7 @@ struct Share {
 };
 
 // Asks L2 for pieces of a later product of as many blocks: for each warp `count` of them, at most
-// 32, behind the first `stages` ones, which its ring will fetch itself.
+// 32, after the first `stages` ones, which its ring will fetch itself.
 template <class Rows>
 __device__ __forceinline__ void prefetch_pairs(const Rows& rows, unsigned units, unsigned columns,
                                                unsigned stages, unsigned count) {

@@ -26,7 +26,7 @@ void run() {
   const auto x = baton::Buffer<float>::of(device, host_x);
   const auto y = baton::Buffer<float>::of(device, host_y);
 
-  // Arguments go in as they are: their count, sizes and kinds are held against the kernel's.
+  // Arguments go in as they are: their count, sizes and kinds are checked against the kernel's.
   const baton::Stream stream(device);
   saxpy.launch({.grid = baton::ceil_div(n, 256), .block = 256, .stream = stream}, y, x, 2.0f, n);
   stream.synchronize();

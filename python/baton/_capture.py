@@ -115,7 +115,7 @@ def capture(function: Callable[..., Any], *examples: Sequence[Any], name: str | 
 
     Allocations, fills and contiguous copies of torch become buffers and steps. Everything else that
     is no kernel of a known image is a hole. Launches of other libraries that call the driver
-    themselves are seen by nobody; `verify` finds that their results are missing.
+    themselves are not seen; `verify` finds that their results are missing.
 
     Raises ArgumentError for arguments that no buffer can be, Error with the code "invalid_input"
     where examples differ in more than sizes, and with "mismatch" where verification fails.

@@ -338,7 +338,7 @@ class BoundProgram:
     def _take_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Array]:
         """Memory for the outputs that the caller gives no array for.
 
-        An array that nobody refers to any more serves again. Outputs with first contents of their
+        An array that has no references any more serves again. Outputs with first contents of their
         own are copied instead.
         """
         taken: dict[str, Array] = {}

@@ -93,7 +93,7 @@ class CommonArguments {
     const bool here = static_cast<std::int32_t>(tensor.device.device_type) == kDlCuda &&
                       tensor.device.device_id == ordinal_;
     slot = address_in(tensor);
-    // An array without memory, such as one whose storage is gone, is no null pointer.
+    // An array without memory, such as one whose storage is gone, is not a null pointer.
     if (!here || slot == 0 || !has_c_order(tensor)) [[unlikely]]
       return false;
     // A pointer to anything needs the array's own element for the alignment.

@@ -75,7 +75,7 @@ void require_aligned(const baton_tensor& tensor, std::uint64_t address) {
   }
 }
 
-// An array without memory is no null pointer: torch's storage may be gone, and a fake tensor has
+// An array without memory is not a null pointer: torch's storage may be gone, and a fake tensor has
 // none.
 void require_memory(std::uint64_t address, std::uint64_t bytes) {
   if (address != 0 || bytes == 0) return;

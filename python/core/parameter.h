@@ -69,7 +69,7 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
 Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size_t index,
                      const Error& failure);
 
-// An address that the caller vouches for: baton.Pointer.
+// An address that the caller guarantees: baton.Pointer.
 struct PointerValue {
   std::uint64_t address = 0;
 };

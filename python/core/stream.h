@@ -48,7 +48,7 @@ class CallStream {
 
  private:
   bool seen_ = false;
-  bool foreign_ = false;  // of a library whose current stream nobody can ask for
+  bool foreign_ = false;  // of a library whose current stream cannot be asked for
   std::int32_t device_id_ = 0;
   const DlExchangeApi* exchange_ = nullptr;
   std::optional<std::uintptr_t> declared_;

@@ -41,7 +41,7 @@ struct Error::Content {
   int driver_result = 0;
   std::string what;
 
-  // A value that nobody else changes.
+  // A value that no other thread changes.
   std::shared_ptr<const Content> composed() && {
     if (where.known()) {
       what = where.to_string() + ": " + message;

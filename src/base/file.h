@@ -29,8 +29,8 @@ void write_file_atomically(const std::filesystem::path& path,
 // the file holds stays.
 void require_writable(const std::filesystem::path& path);
 
-// Whether both are one regular file, by whatever names or links. A file that does not exist is no
-// other's.
+// Whether both are one regular file, by whatever names or links. A file that does not exist is not
+// another one.
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
 // A folder of its own under the system's temporary folder, removed with all it holds at the end of

@@ -16,8 +16,8 @@ namespace baton {
 // of its life or of its process, however that ends. A process forked meanwhile shares it.
 class FileLock {
  public:
-  // Waits for at most `patience`; the order of those who wait is nobody's. Nothing where it is
-  // still held by somebody else then, with `*failure` empty, or where the system cannot lock (a
+  // Waits for at most `patience`; those who wait come in any order. Nothing where it is
+  // still held by another then, with `*failure` empty, or where the system cannot lock (a
   // read-only folder, a file system without locks), with the reason in `*failure`.
   static std::optional<FileLock> acquire(const std::filesystem::path& path, std::uint64_t offset,
                                          std::chrono::milliseconds patience, std::string* failure);

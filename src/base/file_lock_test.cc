@@ -41,7 +41,7 @@ TEST_F(FileLockTest, ExcludesOthersOfItsOffsetForItsLife) {
 }
 
 TEST_F(FileLockTest, LetsOneThreadInAtATime) {
-  // Atomic, since nobody but the kernel knows of the order that the lock gives.
+  // Atomic, since only the kernel knows of the order that the lock gives.
   std::atomic<int> inside = 0;
   std::atomic<int> most = 0;
   std::atomic<int> count = 0;

@@ -49,7 +49,7 @@ class MappedFile {
   };
   std::optional<Identity> identity() const;
 
-  // Throws kInvalidInput if the file became shorter since it was mapped. To read a page behind its
+  // Throws kInvalidInput if the file became shorter since it was mapped. To read a page after its
   // end would end the process.
   void require_whole() const;
 

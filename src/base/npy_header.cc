@@ -189,7 +189,7 @@ class HeaderReader {
 };
 
 // The bytes of all elements. Dimensions of zero are left out of the check, so that the product of
-// the others never overflows either, in whatever order somebody multiplies them.
+// the others never overflows either, in whatever order they are multiplied.
 std::optional<std::uint64_t> bytes_of(const std::vector<std::int64_t>& shape, std::size_t size) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::uint64_t product = size;

@@ -82,7 +82,7 @@ TEST_F(SafetensorsModelTest, HasTheTensorsOfAllShards) {
   EXPECT_THAT(failure.message(), HasSubstr("index.json has no tensor \"extra\""));
 }
 
-// Of a bundle: what became shorter behind the index may have become so behind its check, too.
+// Of a bundle: what became shorter after the index may have become so after its check, too.
 TEST_F(SafetensorsModelTest, ReadsAHeldIndexFromItsFile) {
   write_shard("1.safetensors", {"a"}, 10);
   const std::string json = R"({"weight_map":{"a":"1.safetensors"}})";

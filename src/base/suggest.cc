@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxLength = 64;
 constexpr std::size_t kMaxListed = 16;
 
-// Letters of the other case, and dashes for underscores, are no difference worth counting.
+// Letters of the other case, and dashes for underscores, are not a difference worth counting.
 char fold(char c) {
   if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
   return c == '-' ? '_' : c;

@@ -52,7 +52,7 @@ class ArgumentPart {
   // The bounds of a view; nothing for a value without bounds. Throws as `write` does.
   std::optional<Range> view(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
   // The bytes of its buffer that a launch is given, as [first, last): from where it points to the
-  // buffer's end, or, where `index` is the slot of a group whose iterations point one behind the
+  // buffer's end, or, where `index` is the slot of a group whose iterations point one after the
   // other, to where the next one points. Of a written argument that is a buffer.
   std::pair<std::uint64_t, std::uint64_t> span(std::span<const std::int64_t> slots,
                                                std::optional<std::size_t> index,

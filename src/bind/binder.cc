@@ -146,7 +146,7 @@ class Binder {
     if (out != nullptr) out->push_back({&step, std::move(branch)});
   }
 
-  // The next launch comes after something that is no launch.
+  // The next launch comes after something that is not a launch.
   void pass_other() {
     before_ = Before::kOther;
     observer_.other();

@@ -33,7 +33,7 @@ std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);
 
 // Whether the buffer, bound but for its memory, fits at an address that a caller gives. Throws
-// kInvalidInput for one that is not aligned, that the device knows no memory at, or behind which
+// kInvalidInput for one that is not aligned, that the device knows no memory at, or after which
 // there is too little of it.
 void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device& device);
 

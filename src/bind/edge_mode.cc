@@ -48,7 +48,7 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
 
 PlannedEdge plan_edge(bool off, PdlMode autos) {
   PlannedEdge edge;
-  // Nobody insists on its early start: a caller's `on` asks for no more than what is proven.
+  // Its early start is not insisted on: a caller's `on` asks for no more than what is proven.
   edge.mode = off || autos == PdlMode::kOff ? PdlMode::kOff : PdlMode::kAuto;
   edge.source = off ? EdgeSource::kEnvironment : EdgeSource::kCaller;
   return edge;

@@ -209,7 +209,7 @@ TEST_F(TensorMapArguments, CountAsTheirBuffersInVerdicts) {
   const EdgeReport part =
       edge_of(moves("early_tile", tile("y + 512", ", shape = [8, 64]"), tile("z")));
   EXPECT_NE(part.verdict, EdgeVerdict::kProven) << part.reason;
-  // Where a map lies in memory, nobody knows whose it is.
+  // The owner of a map in memory is unknown.
   const EdgeReport behind = edge_of(moves("tile_behind", "\"x\"", tile("z")));
   EXPECT_EQ(behind.verdict, EdgeVerdict::kUnknown) << behind.reason;
 }

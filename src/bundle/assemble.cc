@@ -23,7 +23,7 @@ void change_row(RawTable& table, std::size_t number, Change&& change) {
   std::memcpy(place, &row, sizeof row);
 }
 
-// The entries of the zip, one behind the other.
+// The entries of the zip, one after the other.
 struct Entries {
   std::vector<ZipEntry> list;
   std::vector<std::uint64_t> headers;  // where their local headers begin

@@ -28,7 +28,7 @@ class Library : public ::testing::TestWithParam<std::size_t> {
   TemporaryDirectory folder_;
 };
 
-// The system's loader finds the bytes, whatever their end does to the pages behind them.
+// The system's loader finds the bytes, whatever their end does to the pages after them.
 TEST_P(Library, IsLoaded) {
   const std::string bytes = some_bytes(GetParam());
   const DataLibrary library = DataLibrary::make("some_data", bytes.size());

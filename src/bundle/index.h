@@ -68,7 +68,7 @@ class Index {
             const std::string& name);
 
   HeaderRow header_;
-  std::vector<char> bytes_;  // a copy: nobody can change it behind the checks
+  std::vector<char> bytes_;  // a copy, which does not change after the checks
   std::vector<std::string> skipped_;
 };
 

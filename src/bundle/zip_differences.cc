@@ -73,7 +73,7 @@ std::vector<std::string> zip_differences(std::string_view file, const std::strin
   std::uint64_t end = 0;
   for (const ZipEntry& entry : wanted) {
     headers.push_back(end);
-    // The room for a header of another shape is no header that this version knows.
+    // The room for a header of another shape is not a header that this version knows.
     if (entry.offset != zip_place(entry.name, entry.size, end)) {
       return {fmt::format("{} begins at byte {}, where a bundle has it at byte {}", entry.name,
                           entry.offset, zip_place(entry.name, entry.size, end))};

@@ -54,7 +54,7 @@ TEST(Zip, ReadsBackWhatItWrote) {
 TEST(Zip, HasLargeFilesAndLargeOffsets) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
   expect_read_back({{"baton.index", 0, 100, 1}, {"big", 0, 5 * kGiB, 2}, {"small", 0, 10, 3}});
-  // Each of the two fits, and the directory begins behind 4 GiB.
+  // Each of the two fits, and the directory begins after 4 GiB.
   expect_read_back({{"baton.index", 0, 100, 1}, {"x", 0, 3 * kGiB, 2}, {"y", 0, 3 * kGiB, 3}});
   // The last size that needs no 64 bits, and the first that does.
   expect_read_back({{"baton.index", 0, 100, 1}, {"x", 0, 4 * kGiB - 2, 2}});

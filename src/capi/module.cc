@@ -72,7 +72,7 @@ baton_error* baton_module_load(const baton_device* device, const void* bytes, st
     const baton::Device& on = call.get(device, "device");
     call.require_bytes(bytes, size, "bytes");
     const std::string_view view(static_cast<const char*>(bytes), size);
-    // It says what is wrong with a bundle that was cut. A whole one is no image either.
+    // It says what is wrong with a bundle that was cut. A whole one is not an image either.
     if (baton::bundle::is_bundle(view)) baton::bundle::Index::read(view, "<image>");
     result = baton::capi::make_handle<baton_module>(
         Module::load(on, Image::from_bytes(view, "<image>")), std::string());

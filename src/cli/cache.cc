@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Entries = std::vector<tools::Cache::Entry>;
 
-// As much of a key as tells entries apart; JSON has the file.
+// As much of a key as distinguishes entries; JSON has the file.
 constexpr std::size_t kShownKey = 12;
 
 std::string counted_entries(std::size_t count) {

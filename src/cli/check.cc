@@ -56,7 +56,7 @@ std::string check_images(const tools::CheckTarget& target, const FoundImages& fo
       if (!refusal) refusal = std::move(failure);
     }
   }
-  // Of several images, made for several GPUs, those that do not suit this one are no error. The
+  // Of several images, made for several GPUs, those that do not suit this one are not an error. The
   // same goes for the files of a folder.
   if (refused < found.images.size()) return {};
   if (!target.is_found || refusal->code() == ErrorCode::kDamaged) throw std::move(*refusal);

@@ -39,7 +39,7 @@ std::vector<Assignment> parse_assignments(std::string_view option,
                                           std::string_view value);
 // Of --output. Two buffers cannot be saved to one file.
 std::vector<Assignment> parse_outputs(const std::vector<std::string>& texts);
-// NAME=COUNTER, or with +N behind it.
+// NAME=COUNTER, or with +N after it.
 Followed parse_follow(const std::string& text);
 // NAME=FILE.npy, or a folder.
 tools::ExpectedFiles parse_expected(const std::vector<std::string>& texts);

@@ -16,7 +16,7 @@
 namespace baton::cli {
 namespace {
 
-// Short work says nothing where nobody watches.
+// Short work says nothing off a terminal.
 constexpr std::chrono::seconds kPipedProgressInterval{10};
 
 // A run may find very many errors: source lines are shown among so many lines.
@@ -182,7 +182,7 @@ void Output::flush() {
 
 void Output::finish() {
   result()["status"] = result().contains("error") ? "failed" : warnings_ > 0 ? "warnings" : "ok";
-  // Names and paths may hold bytes that are no UTF-8; JSON cannot.
+  // Names and paths may hold bytes that are not UTF-8; JSON cannot.
   if (json_) {
     text_ = result().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
   }

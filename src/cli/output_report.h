@@ -11,8 +11,8 @@ namespace baton::cli {
 // each one that differs, how it does.
 void show_outputs(const std::vector<tools::OutputResult>& results, Output& output);
 
-// How to find the step that made the first NaN or infinity, where an output has some that nobody
-// expects.
+// How to find the step that made the first NaN or infinity, where an output has some that are
+// not expected.
 void show_non_finite_outputs(const std::vector<tools::OutputResult>& results, Output& output);
 
 }  // namespace baton::cli

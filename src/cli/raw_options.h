@@ -23,7 +23,7 @@ struct RawOptions {
   std::vector<std::string> files;  // arguments, where a command takes several
   std::vector<std::string> set, inputs, outputs, expected, entries, trusted,
       call_arguments;             // options that may be repeated
-  std::vector<std::string> rest;  // all behind "--"
+  std::vector<std::string> rest;  // all after "--"
 };
 
 // Where the value of an option goes: a flag, one value, or one value each time.

@@ -7,7 +7,7 @@ namespace {
 
 class NvccParity : public CompileTest {};
 
-// What nvcc takes without a word.
+// What nvcc takes without a message.
 TEST_F(NvccParity, TakesWhatNvccTakes) {
   const std::string sources[] = {
       R"(__global__ void k(float* o, int64_t n, uint8_t* b, uintptr_t p, uint u) {

@@ -32,7 +32,7 @@ struct Request {
 // What the compiler calls the prelude's lines.
 inline constexpr std::string_view kPreludeName = "<prelude>";
 
-// Throws kInvalidInput for options and architecture, and for a source that is no text.
+// Throws kInvalidInput for options and architecture, and for a source that is not text.
 Request make_request(const Source& source, const CompileOptions& options, bool is_for_link = false);
 
 // What one attempt gets beyond the source and its options.

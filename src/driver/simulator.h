@@ -68,7 +68,7 @@ struct FrozenRange {
   CUdeviceptr address = 0;      // of the piece, in one allocation
   std::uint64_t bytes = 0;      // above 0
   std::uint64_t row_bytes = 0;  // from one row to the next, above 0
-  // Behind the last one the first one follows again. 0: nothing is frozen any more.
+  // After the last one the first one follows again. 0: nothing is frozen any more.
   std::uint64_t rows = 0;
   CUdeviceptr counter = 0;
   std::uint32_t counter_bytes = 0;  // 1, 2, 4 or 8

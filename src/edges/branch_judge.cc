@@ -7,7 +7,7 @@
 namespace baton::edges {
 namespace {
 
-// Of one branch that are told apart. More are taken for one that may be anywhere.
+// Of one branch that are distinguished. More are taken for one that may be anywhere.
 constexpr std::size_t kMostAccesses = 1024;
 // Of one parallel that are reported.
 constexpr std::size_t kMostConflicts = 16;
@@ -128,7 +128,7 @@ std::optional<std::string> BranchJudge::conflict(const Access& a, const Access& 
       return std::nullopt;
     }
   }
-  // What nobody can name lies elsewhere than memory that no step writes.
+  // Accesses without a known buffer lie elsewhere than memory that no step writes.
   for (const Access* each : {&a, &b}) {
     if (each->memory && !each->writes && is_constant_(*each->memory)) return std::nullopt;
   }

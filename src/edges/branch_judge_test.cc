@@ -87,7 +87,7 @@ TEST_F(BranchLimits, EachPairOfBranchesCounts) {
   EXPECT_THAT(report.conflicts[1], HasSubstr("branches 1 and 2 may race: k1 writes z"));
 }
 
-// 1,023 writes and the read of x are told apart; one more makes them one access of anything.
+// 1,023 writes and the read of x are distinguished; one more makes them one access of anything.
 TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   const ParallelReport apart = judge({{sweep(1023)}, {launch(1, "x", "z")}});
   EXPECT_EQ(apart.verdict, EdgeVerdict::kProven);
@@ -97,7 +97,8 @@ TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   ASSERT_THAT(merged.conflicts, testing::Not(IsEmpty()));
   EXPECT_THAT(merged.conflicts.back(),
               HasSubstr("one of the branch's many accesses may touch anything"));
-  // Updates of one element are no race; the one access is an update only if all that it merges are.
+  // Updates of one element are not a race; the one access is an update only if all that it merges
+  // are.
   const std::string updates = update("z");
   EXPECT_EQ(judge({{updates}, {updates}}).verdict, EdgeVerdict::kProven);
   EXPECT_EQ(judge({{sweep(1023), updates}, {updates}}).verdict, EdgeVerdict::kUnknown);

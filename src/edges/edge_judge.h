@@ -169,7 +169,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<Execution> history_;                                 // since the last full edge
   std::vector<overlap::GivenArgument> varying_;                    // of these
   // The number of the last launch. A collective that a kernel executes has the number of its leaf
-  // behind those of all launches.
+  // after those of all launches.
   std::uint32_t last_ = 0;
   std::optional<std::uint32_t> last_part_;  // of the SMs, of that launch
   std::uint32_t refined_ = 0;               // launches

@@ -114,7 +114,7 @@ TEST_F(EdgeVerdicts, WeightsMayBeReadEarly) {
   EXPECT_THAT(
       edges({"late", "ahead"}, once({step("late", kXToY), step("ahead", "\"w\", \"y\", \"z\"")})),
       ElementsAre("0-1 proven programmatic"));
-  // So may what nobody writes, whatever its role.
+  // So may what no launch writes, whatever its role.
   EXPECT_THAT(
       edges({"late", "ahead"}, once({step("late", kXToY), step("ahead", "\"x\", \"y\", \"z\"")})),
       ElementsAre("0-1 proven programmatic"));
@@ -524,8 +524,8 @@ TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
               ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
 }
 
-// A weight in memory that is another buffer's too is constant only if both are. What nobody can
-// name may be it.
+// A weight in memory that is another buffer's too is constant only if both are. An access
+// without a known buffer may be of it.
 TEST_F(EdgeVerdicts, AWeightThatSharesItsMemoryIsNotConstant) {
   const Device device = open_device();
   const auto memory = Buffer<int>::of(device, std::vector<int>(128, 1));

@@ -118,7 +118,7 @@ class EvenPlacement {
   }
 
   // What may stand where the edge's later launch comes: the earlier one, and where that lets others
-  // in before it has waited, what it came early behind, back to the nearest launch that is spread
+  // in before it has waited, what it came early after, back to the nearest launch that is spread
   // evenly, which is kept to its share by those before; of these, those that trigger, since the
   // others have ended. None where all have; several where it has several launches before it.
   std::vector<CoResident> co_residents(const EdgeReport& edge) const {

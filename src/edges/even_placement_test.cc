@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Property;
 
-// `hands_over` adds 1 to each element, behind its wait, and triggers there; `late` never triggers.
+// `hands_over` adds 1 to each element, after its wait, and triggers there; `late` never triggers.
 const std::string kProgram = R"(
 [symbols]
 G = 1
@@ -243,7 +243,7 @@ TEST_F(Spread, AllThatStandTogetherDivideAMultiprocessorAlike) {
                        small_step("x", "y", own), small_step("x", "y")}),
                 options);
     const CheckReport report = executable.check(blocks(1, 512));
-    EXPECT_EQ(carveout(report.launches[0]), 100);  // the small one came early behind it
+    EXPECT_EQ(carveout(report.launches[0]), 100);  // the small one came early after it
     EXPECT_EQ(carveout(report.launches[1]), 100);
     EXPECT_EQ(carveout(report.launches[2]), 100);
     EXPECT_EQ(carveout(report.launches[3]), 50);
@@ -312,7 +312,7 @@ TEST_F(Spread, NothingStandsBesideALaunchThatNeverTriggers) {
   EXPECT_EQ(report.launches[1].padding, 0u);
   EXPECT_EQ(report.launches[1].placement, behind);
   EXPECT_EQ(report.launches[1].config->shared, 0u);
-  // What comes behind launch 1 may stand beside it.
+  // What comes after launch 1 may stand beside it.
   EXPECT_TRUE(report.edges[1].room);
   EXPECT_GT(report.launches[2].padding, 0u);
   EXPECT_EQ(carveout(report.launches[0]), std::nullopt);
@@ -332,7 +332,7 @@ TEST_F(Spread, NothingStandsBesideALaunchThatNeverTriggers) {
   EXPECT_GT(after.launches[1].padding, 0u);
 }
 
-// By force, behind a launch that neither waits nor triggers: it has ended, and those before may
+// By force, after a launch that neither waits nor triggers: it has ended, and those before may
 // still run.
 TEST_F(Spread, WhatNeverWaitedLeavesThoseBeforeItStanding) {
   const std::string force = "pdl = \"force\"";

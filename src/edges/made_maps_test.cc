@@ -50,7 +50,7 @@ TEST_F(MadeMaps, ACopyByOneBeforeTheWaitIsUnknown) {
       {{"change_late", "\"x\", \"m\""}, {"load_early", "\"m\", \"z\""}},
       {{"make_late", "\"x\", \"m\""}, {"write", "\"x\""}, {"load_early", "\"m\", \"z\""}},
       {{"make_late", "\"x\", \"m\""}, {"pass", ""}, {"load_early", "\"m\", \"z\""}},
-      // It is of the memory that is written, or of some that nobody named.
+      // It is of the memory that is written, or of some without a name.
       {{"write", "\"x\""}, {"load_early", "\"m\", \"z\""}},
       {{"write", "\"n\""}, {"load_early", "\"m\", \"z\""}},
       // By the kernel itself.

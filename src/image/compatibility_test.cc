@@ -64,7 +64,7 @@ constexpr Case kCases[] = {
     {kPtx, "sm_100f", 103, Answer::kCompiles},
     {kPtx, "sm_100f", 110, Answer::kNo},
     {kPtx, "compute_90", 90, Answer::kCompiles},
-    // What nobody knows.
+    // What is unknown.
     {kCubin, "", 90, Answer::kUnknown},
     {kCubin, "sm_90x", 90, Answer::kUnknown},
     {kPtx, "gfx942", 90, Answer::kUnknown},

@@ -101,7 +101,7 @@ class CubinReader {
     facts.name = symbol.name;
     facts.demangled = facts.name;
     facts.arch = out_.arch;
-    if (!cubin_.sm()) return facts;  // attributes of an ABI that nobody has looked at mean nothing
+    if (!cubin_.sm()) return facts;  // attributes of an unknown ABI mean nothing
     if (const NvSymbolInfo* counts = file_.find(index)) {
       facts.registers = counts->registers;
       // With callees; recursion makes that 0, and what is known is the frame of the kernel itself.

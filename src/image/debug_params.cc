@@ -102,7 +102,7 @@ class ParamReader {
     return type.tag == kTagStruct || type.tag == kTagClass;
   }
 
-  // Empty where the type is no struct of pointers and numbers.
+  // Empty where the type is not a struct of pointers and numbers.
   std::vector<DebugField> fields_of(std::uint64_t type) const {
     const std::optional<std::size_t> at = type_at(type);
     if (!at || !is_struct(entries_[*at])) return {};

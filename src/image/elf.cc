@@ -12,7 +12,7 @@ constexpr std::size_t kSectionSize = 64;
 constexpr std::size_t kSegmentSize = 56;
 constexpr std::uint16_t kNamesElsewhere = 0xffff;  // SHN_XINDEX
 constexpr char kClass64LittleEndian[] = {2, 1, 1};
-// Of -ffunction-sections objects; beyond that a table is no real one.
+// Of -ffunction-sections objects; beyond that a table is not a real one.
 constexpr std::uint64_t kMaxSections = std::uint64_t{1} << 24;
 
 // Where the section table lies. Beyond 0xfeff sections the counts move into section 0.

@@ -42,7 +42,7 @@ class Fatbin {
   std::string unpack(const FatbinMember& member) const;
 
   // The size of the container that starts at `bytes`, of which 16 must be readable: for callers who
-  // are handed a pointer alone. 0 where it is no fatbin.
+  // are handed a pointer alone. 0 where it is not a fatbin.
   static std::uint64_t size_of(const void* bytes);
   // The size of the container that `bytes` begins with; 0 where they begin otherwise, where it does
   // not fit, and where it holds no member.

@@ -15,7 +15,7 @@
 namespace baton {
 namespace {
 
-// Larger files are no images: it bounds what a hostile path can make us read.
+// Larger files are not images: it bounds what a hostile path can make us read.
 constexpr std::uint64_t kMaxImageBytes = std::uint64_t{2} << 30;
 
 // PTX ends at its first NUL: compilers count one, and drivers stop there.

@@ -23,7 +23,7 @@ struct ImageContent {
   std::shared_ptr<const HeldBytes> held;
   std::optional<ImageFacts> facts;  // known without reading the image
 
-  // An image whose facts are known. Reads no byte of it. `held` has a NUL behind PTX, which is not
+  // An image whose facts are known. Reads no byte of it. `held` has a NUL after PTX, which is not
   // of the text.
   static Image with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts);
   static const std::optional<ImageFacts>& facts_of(const Image& image);
@@ -31,7 +31,7 @@ struct ImageContent {
   static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
   // The bytes of `held` without the NUL of PTX, which follows them. Throws kInvalidInput if they
-  // are damaged, or are no image of that kind.
+  // are damaged, or are not an image of that kind.
   std::string_view held_bytes(ImageKind kind);
 
  private:

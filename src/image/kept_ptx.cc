@@ -47,7 +47,7 @@ void align(std::string& bytes) {
 
 }  // namespace
 
-// The new bytes come behind the old ones, which stay where they are: nothing that points into the
+// The new bytes come after the old ones, which stay where they are: nothing that points into the
 // file changes. The section table, with one row more, is last.
 std::string keep_ptx(std::string_view cubin, std::string_view ptx, std::string_view name) {
   const ElfFile elf(cubin, name, "cubin");

@@ -9,8 +9,8 @@ namespace baton::image {
 // cubin is what it was for a GPU, and the simulated GPU has what it executes. A fatbin, a cache and
 // a file carry it along.
 
-// The cubin with the PTX in it, in place of any that it had. Throws kInvalidInput for what is no
-// ELF file of 64 bits with a section table, named `name` in the message.
+// The cubin with the PTX in it, in place of any that it had. Throws kInvalidInput for what is not
+// an ELF file of 64 bits with a section table, named `name` in the message.
 std::string keep_ptx(std::string_view cubin, std::string_view ptx, std::string_view name);
 
 // The PTX in a cubin, a view of its bytes; empty where there is none, or no cubin.

@@ -26,9 +26,9 @@ struct MangledName {
 };
 
 // Reads a symbol of the Itanium C++ ABI ("Mangling"), the one that CUDA's compilers use. Nothing
-// where it is no such name, or one with parts that are not read (dependent expressions, decltype).
-// Unlike abi::__cxa_demangle it takes names of any length and bounds what a hostile one can cost:
-// substitutions make the text exponentially longer than the symbol.
+// where it is not such a name, or one with parts that are not read (dependent expressions,
+// decltype). Unlike abi::__cxa_demangle it takes names of any length and bounds what a hostile one
+// can cost: substitutions make the text exponentially longer than the symbol.
 std::optional<MangledName> read_mangled(std::string_view symbol);
 
 }  // namespace baton::image

@@ -181,7 +181,8 @@ MangledParser::Node MangledParser::nested_name(bool* is_template) {
       const Node last = unqualified_name();
       node = node == nullptr ? last : make(Kind::kNested, "", {node, last});
     }
-    // The whole name is no substitution candidate, only its prefixes; as a type it is added again.
+    // The whole name is not a substitution candidate, only its prefixes; as a type it is added
+    // again.
     if (peek() != 'E') remember(node);
   }
   if (node == nullptr) throw Unreadable{};

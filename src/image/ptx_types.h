@@ -17,7 +17,7 @@ struct PtxType {
   std::optional<DType> dtype;  // empty for untyped bits and packed types
 };
 
-// Empty for anything else: predicates, opaque types, modifiers that are no types.
+// Empty for anything else: predicates, opaque types, modifiers that are not types.
 std::optional<PtxType> ptx_type(std::string_view name);
 
 // Where a variable of known extent lies.

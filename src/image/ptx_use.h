@@ -11,7 +11,7 @@ namespace baton::image {
 // What the instructions of a kernel do with one parameter, as far as that tells its type.
 struct ParamUse {
   bool as_pointer = false;    // an address, or converted by cvta
-  bool as_integer = false;    // by arithmetic that nobody does on addresses
+  bool as_integer = false;    // by arithmetic that is not done on addresses
   bool as_signed = false;     // by an instruction that takes it as signed
   bool as_unsigned = false;   // and as unsigned
   bool sign_unclear = false;  // by an unsigned one that compilers also make of signed sources

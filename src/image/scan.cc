@@ -37,7 +37,7 @@ Hit probe_cubin(std::string_view bytes, std::size_t at, std::size_t) {
 }
 
 // The PTX at the beginning of a string. One without a NUL at its end runs into what comes after it:
-// where that is no text, the PTX ends with the last brace before.
+// where that is not text, the PTX ends with the last brace before.
 std::string_view without_binary_tail(std::string_view text) {
   const auto is_control = [](unsigned char c) {
     return (c < 0x20 && std::isspace(c) == 0) || c == 0x7f;
@@ -46,7 +46,7 @@ std::string_view without_binary_tail(std::string_view text) {
   const std::string_view clean = text.substr(0, static_cast<std::size_t>(control - text.begin()));
   const std::size_t brace = clean.rfind('}');
   if (brace == std::string_view::npos) return text;
-  // Comments may hold other letters; behind the last brace only binary data has them.
+  // Comments may hold other letters; after the last brace only binary data has them.
   const std::string_view tail = clean.substr(brace + 1);
   const bool is_binary = control != text.end() || std::any_of(tail.begin(), tail.end(), [](char c) {
                            return static_cast<unsigned char>(c) >= 0x80;

@@ -11,7 +11,7 @@ namespace baton::image {
 // `.version`; cubin: ELF for the machine EM_CUDA (190); fatbin: 0xBA55ED50. Throws kInvalidInput
 // saying what the bytes are instead, where that can be told.
 ImageKind sniff(std::string_view bytes, std::string_view name);
-// The same without a word about other bytes.
+// The same without a message about other bytes.
 std::optional<ImageKind> kind_of(std::string_view bytes);
 
 // After white space and comments comes `.version`.

@@ -14,7 +14,7 @@ using Value = CUlaunchAttributeValue;
 
 constexpr double kMaxU32 = 4294967295.0;
 constexpr double kMaxI32 = 2147483647.0;
-// The largest 64-bit integer that a double holds exactly and that is no overflow.
+// The largest 64-bit integer that a double holds exactly and that is not an overflow.
 constexpr double kMaxU64 = 9223372036854774784.0;
 
 // Three extents in blocks; y and z may be left out.

@@ -54,7 +54,7 @@ struct AttributeRow {
   GraphUse graph = GraphUse::kNode;
   std::uint32_t conflicts = 0;  // bits of the ids that the driver refuses beside it
   std::uint32_t needs = 0;      // bits of the ids it cannot do without
-  std::string_view refusal{};   // why it is no attribute of launches; empty where it is one
+  std::string_view refusal{};   // why it is not an attribute of launches; empty where it is one
 };
 
 constexpr std::uint32_t bit(AttributeId id) {
@@ -75,7 +75,7 @@ using FieldValue = std::variant<std::int64_t, double, std::string_view>;
 // The field as an attribute has it: a double of a kReal, else an integer; of a kChoice its number.
 FieldValue read_field(const AttributeField& field, const LaunchAttribute& attribute);
 
-// Builds an attribute field by field, each value held against the table.
+// Builds an attribute field by field, each value checked against the table.
 class AttributeBuilder {
  public:
   explicit AttributeBuilder(const AttributeRow& row) : row_(&row) {}

@@ -174,7 +174,8 @@ TEST(AttributeBuilder, NamesWhatIsWrong) {
 TEST(LaunchAttributes, WriteOnlyTheSlotsInUseAndThoseWhole) {
   alignas(LaunchAttributes) unsigned char poisoned[sizeof(LaunchAttributes)];
   std::memset(poisoned, 0xA5, sizeof(poisoned));
-  // Else the compiler leaves the poison out: nobody may read what stood there before the object.
+  // Otherwise the compiler leaves the poison out: no code may read what was there before the
+  // object.
   asm volatile("" : : "r"(poisoned) : "memory");
   auto* attributes = new (poisoned) LaunchAttributes;
   attributes->set(cluster(2));

@@ -72,7 +72,7 @@ TEST(CoResidency, MultiprocessorsWithoutABlockOfTheEarlierLaunchCount) {
 }
 
 TEST(CoResidency, AllThatStandsThereCounts) {
-  // A matvec of 512 threads with a ring of 80 KiB, and a small kernel that came early behind it.
+  // A matvec of 512 threads with a ring of 80 KiB, and a small kernel that came early after it.
   const Standing matvec = {{512, 40, 81920}, 1};
   const Standing small = {{1024, 24, 128}, 1};
   const chip::BlockNeeds next = {512, 40, 65536};

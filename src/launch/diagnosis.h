@@ -10,7 +10,7 @@ namespace baton::launch {
 
 // Why the driver refused a launch: the limit that broke, with both numbers, else the driver's own
 // words with everything the launch was given. An error that earlier asynchronous work left behind
-// is told apart.
+// is distinguished.
 Error diagnose(const KernelState& kernel, const ResolvedKernel& resolved,
                const LaunchConfig& config, CUresult result);
 

@@ -17,8 +17,8 @@ inline CUlaunchAttribute* native_attributes(std::span<const LaunchAttribute> att
 }
 
 // A config's grid counts blocks. The driver's does too, but for kernels whose launches count
-// clusters (`__block_size__`, PTX .blocksareclusters): there an extent that is no multiple of the
-// cluster's becomes 0, which the driver refuses.
+// clusters (`__block_size__`, PTX .blocksareclusters): there an extent that is not a multiple of
+// the cluster's becomes 0, which the driver refuses.
 inline void set_grid(CUlaunchConfig& native, const Dim3& grid, const ResolvedKernel& kernel) {
   native.gridDimX = grid.x;
   native.gridDimY = grid.y;

@@ -29,8 +29,8 @@ CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& conf
                         CUdeviceptr records = 0) noexcept;
 
 // The end of every way to launch: opt-ins that are missing are raised, then the driver is called
-// once. Gives the driver's result and throws nothing. What is rare is a call, lest every launch
-// save registers for it.
+// once. Gives the driver's result and throws nothing. What is rare is a call, so that not every
+// launch saves registers for it.
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                        std::uint64_t cluster, void* const* arguments,
                        CUdeviceptr records = 0) noexcept {

@@ -49,7 +49,7 @@ CUresult count_pop(CUcontext* context) {
 TEST(WarmLaunch, CostsTheDriverCallsAlone) {
   const DriverProvider& simulated = driver_providers().back();
   real = simulated.driver(nullptr);
-  // A table of its own for this test: what it swaps in and out, nobody else sees.
+  // A table of its own for this test: no other test sees what it swaps in and out.
   static driver::Driver table = *real;
   const Device device =
       DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("tiny")));

@@ -9,7 +9,7 @@
 namespace baton {
 namespace {
 
-// 90 of "sm_90a"; 0 for what is no architecture.
+// 90 of "sm_90a"; 0 for what is not an architecture.
 int number_of(const std::string& arch) {
   int number = 0;
   const std::size_t begin = arch.find('_') + 1;

@@ -106,7 +106,7 @@ TEST_F(Rewrites, WhereNothingMayStartEarlyNothingIsTouched) {
   const std::string off = step("never", "\"x\", \"y\"", "pdl = \"off\"\n") +
                           step("never", "\"y\", \"z\"", "pdl = \"off\"\n");
   EXPECT_TRUE(untouched(kernel + off, RewriteMode::kWait, PdlMode::kAuto));
-  // A single launch, or one behind a copy, has nobody to start beside.
+  // A single launch, or one after a copy, has no launch to start beside.
   const std::string single = step("never", "\"x\", \"z\"");
   EXPECT_TRUE(untouched(edge_kernel("never") + single, RewriteMode::kAuto, PdlMode::kAuto));
   EXPECT_TRUE(untouched(

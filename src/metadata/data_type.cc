@@ -11,7 +11,7 @@ namespace {
 
 using Code = MetadataType::Code;
 
-// A family of types: a name with a number of bits behind it.
+// A family of types: a name with a number of bits after it.
 struct Family {
   Code code;
   std::string_view name;

@@ -35,7 +35,7 @@ TEST(MetadataTypeTest, WhatIsNoTypeIsNone) {
   EXPECT_FALSE(make_type(0, 33, 1));
   EXPECT_FALSE(make_type(5, 64, 1));
   EXPECT_FALSE(make_type(0, 32, 0));
-  EXPECT_FALSE(make_type(2, 0, 1));  // 0 ends a family's list, it is no width
+  EXPECT_FALSE(make_type(2, 0, 1));  // 0 ends a family's list, it is not a width
 }
 
 TEST(MetadataTypeTest, KnowsSizesAndDtypes) {

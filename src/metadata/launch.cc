@@ -122,7 +122,7 @@ LaunchResult FunctionMetadata::launch(const Kernel& kernel, LaunchConfig::Stream
 }
 
 // What the kernel was compiled for, by its metadata, its image says too; a launch of another block
-// is told apart here, before the driver refuses it for no reason.
+// is distinguished here, before the driver refuses it for no reason.
 void FunctionMetadata::check_block(const Dim3& block, const Kernel& kernel) const {
   constexpr const char* kNames[] = {"required_block_x", "required_block_y", "required_block_z"};
   const std::array<std::uint32_t, 3> given = {block.x, block.y, block.z};

@@ -13,9 +13,9 @@ namespace {
 struct Tag {
   std::string_view name;  // without prefix, where it has one
   std::string_view field;
-  bool prefixed = false;  // stands behind tir. or tirx.
+  bool prefixed = false;  // comes after tir. or tirx.
   bool flag = false;      // has no value
-  bool fork = false;      // of tile-ai/tvm, always behind tir.
+  bool fork = false;      // of tile-ai/tvm, always after tir.
 };
 
 constexpr std::string_view kShared = "dynamic_smem_bytes";

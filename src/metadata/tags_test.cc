@@ -55,7 +55,7 @@ TEST(TagsTest, TheForkHasItsOwnClusterTagsAndRules) {
 
 TEST(TagsTest, RefusesWhatItDoesNotKnowWithTheNearestName) {
   EXPECT_THAT(refused({"blokIdx.x"}), AllOf(HasSubstr("blokIdx.x"), HasSubstr("\"blockIdx.x\"?")));
-  // The right spelling is no tag of the format.
+  // The right spelling is not a tag of the format.
   EXPECT_THAT(refused({"tirx.use_programmatic_dependent_launch"}),
               HasSubstr("did you mean \"tirx.use_programtic_dependent_launch\"?"));
   EXPECT_THAT(refused({"use_dyn_shared_memory"}), HasSubstr("unknown"));

@@ -38,8 +38,8 @@ inline std::vector<std::string> to_strings(std::span<const std::string_view> vie
   return {views.begin(), views.end()};
 }
 
-// TVM's binary forms, written field by field as their description says: what the readers are held
-// against, apart from Baton's own writer.
+// TVM's binary forms, written field by field as their description says: what the readers are
+// checked against, apart from Baton's own writer.
 struct RawFunction {
   std::string name;
   std::vector<std::string> types;

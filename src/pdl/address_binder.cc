@@ -10,7 +10,7 @@ using Argument = GivenArgument::Kind;
 // Of a tensor map.
 constexpr std::uint32_t kMapBytes = 128;
 
-// No device has memory below it: numbers of 32 bits are no addresses.
+// No device has memory below it: numbers of 32 bits are not addresses.
 constexpr std::uint64_t kLowestAddress = std::uint64_t{1} << 32;
 
 bool is_place_of_no_buffer(SourceKind kind) {
@@ -71,7 +71,7 @@ struct AddressBinder::Content {
 struct AddressBinder::Mixture {
   explicit Mixture(std::pmr::memory_resource* scratch) : pieces(scratch), elsewhere(scratch) {}
   Places pieces;
-  std::pmr::vector<AddressSource> elsewhere;  // in memory that is no buffer's
+  std::pmr::vector<AddressSource> elsewhere;  // in memory that is not a buffer's
   bool loaded = false;
   // The difference of two loaded values of 64 bits may be that of two addresses.
   bool loads_differ = false;
@@ -228,7 +228,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
 }
 
 // A tensor map is a parameter itself, at its own address, or any of those in a struct. One in
-// memory may be of anything, and so may what lies behind a parameter.
+// memory may be of anything, and so may what lies after a parameter.
 void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
   const auto is_map = [&](const AddressSource& source) {
     return source.kind == SourceKind::kParamSpace && source.ways == AddressSource::kWhole &&

@@ -9,7 +9,7 @@ namespace {
 using VerdictKind = EdgeVerdict;
 using Cause = EdgeCause;
 
-constexpr std::size_t kMaxPasts = 16;  // of one memory that are told apart
+constexpr std::size_t kMaxPasts = 16;  // of one memory that are distinguished
 
 bool is_one_offset(std::uint64_t a, std::uint64_t b) {
   return a == b && a != kUnknownOffset;
@@ -188,7 +188,7 @@ void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Ver
   }
 }
 
-// Early, and of memory that nobody can name: anything that an earlier launch writes, or touches.
+// Early, and of memory without a known buffer: anything that an earlier launch writes, or touches.
 void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const {
   const Past* latest = unnamed(!access.group->writes);
   for (const MemoryId id : named_) {
@@ -206,7 +206,7 @@ void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const
   raise(worst, verdict);
 }
 
-// Behind the wait, and of what an earlier launch writes, or may write.
+// After the wait, and of what an earlier launch writes, or may write.
 void LaunchChain::judge_non_coherent(const BoundAccess& access, Evidence* evidence,
                                      Verdict& worst) const {
   const Past* write = unnamed(true);

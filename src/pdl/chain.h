@@ -41,9 +41,9 @@ struct Verdict {
 // Not thread-safe. Footprints of launches that were followed must outlive it.
 class LaunchChain {
  public:
-  // Memory that no launch writes, by promise: what nobody can name lies elsewhere. `counter_of`: of
-  // memory with frozen rows, their counter. By promise, launches write no row below the counter and
-  // read no other row before their wait. Rows do not share a line of a cache.
+  // Memory that no launch writes, by promise: accesses without a known buffer lie elsewhere.
+  // `counter_of`: of memory with frozen rows, their counter. By promise, launches write no row
+  // below the counter and read no other row before their wait. Rows do not share a line of a cache.
   // `is_shared`: memory that other devices write whenever they like. No launch and no wait of this
   // device orders that, so an early access of it is never proven.
   explicit LaunchChain(std::function<bool(MemoryId)> is_constant,
@@ -143,7 +143,7 @@ class LaunchChain {
 
   std::vector<Memory> memories_;  // by MemoryId; they keep their room from chain to chain
   std::vector<MemoryId> named_;   // those of this chain
-  Pasts any_reads_, any_writes_;  // of memory that nobody can name
+  Pasts any_reads_, any_writes_;  // of memory without a known buffer
   std::optional<Past> unseen_;    // the last launch that may do anything
   std::uint32_t length_ = 0;
   // By position: whether the launch lets the next one start while those before it run.

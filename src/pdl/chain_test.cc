@@ -14,7 +14,7 @@ using Cause = EdgeCause;
 
 constexpr MemoryId kX = 1, kY = 2, kZ = 3, kWeight = 9, kSlots = 10;
 
-// Kernels that read %a and write %c. A wait before both, behind both, or none.
+// Kernels that read %a and write %c. A wait before both, after both, or none.
 constexpr char kGood[] = "griddepcontrol.wait;\nld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
 constexpr char kHasty[] =
     "ld.global.f32 %f1, [%a];\ngriddepcontrol.wait;\nst.global.f32 [%c], %f1;";
@@ -100,7 +100,7 @@ TEST_F(ChainTest, AnEarlyAccessOfSharedMemoryIsNeverProven) {
   first(launch(kGood, kX, kWeight, kY));
   EXPECT_EQ(next(launch(early_store, kX, kWeight, kSlots)).memory, kSlots);
   chain_.cut();
-  // What nobody can name may be it.
+  // An access without a known buffer may be of it.
   const std::string indirect =
       "ld.global.u64 %d1, [%b]; st.global.f32 [%d1], %f1; griddepcontrol.wait;";
   first(launch(kIdle, kX, kWeight, kY));
@@ -360,7 +360,7 @@ TEST_F(ChainTest, MemoryWithoutANameIsAny) {
   expect(next(launch(kHasty, kX, kWeight, kZ)), Kind::kUnknown, Cause::kUnknownOther);
   first(launch(writes_anywhere, kX, kWeight, kY));
   expect(next(launch(kPrefetches, kX, kWeight, kZ)), Kind::kProven,
-         Cause::kHolds);  // nobody writes a weight
+         Cause::kHolds);  // no launch writes a weight
 }
 
 TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
@@ -382,7 +382,7 @@ TEST(UnknownFootprint, KeepsWhatTheImageTells) {
   EXPECT_FALSE(triggers_early(cubin, {}, {1, 1, 1}, {1, 1, 1})) << "its code is not known";
 }
 
-// Behind a gap, what nobody can name may be what is read; what is named is not.
+// After a gap, an access without a known buffer may be of what is read; others are not.
 TEST_F(ChainTest, AGapLeavesUnnamedWritesToBeSeen) {
   const char writes_anything[] =
       "griddepcontrol.wait;\nld.global.u64 %d1, [%a];\nst.global.u32 [%d1], 1;\n";

@@ -328,7 +328,7 @@ class CodeReader {
                    Operation& out) {
     if (operand.kind == InstructionOperand::Kind::kIdentifier) {
       if (operand.text == "_") {
-        // A register that nothing reads: what is named behind it stays the second.
+        // A register that nothing reads: what is named after it stays the second.
         out.defines.push_back(code_.registers++);
         return;
       }
@@ -349,7 +349,7 @@ class CodeReader {
       return;
     }
     add_coordinates(f, flat, operand, out);
-    // In local memory then, where what was passed is written and read by nobody that is followed.
+    // In local memory then, where what was passed is written and read by no code that is followed.
     if (passes(f, flat.scope, operand)) out.open = UnseenCause::kAddressOfArgument;
     out.sources.push_back(source(f, flat.scope, operand));
   }
@@ -411,7 +411,7 @@ class CodeReader {
         return {ValueSource::Kind::kRegister, register_id(f, found->variable, found->index), 0};
       case ptx::StateSpace::kParam: {
         const std::uint32_t index = param_index(*code_.kernel, found->variable);
-        // Behind its beginning: "p0+64".
+        // After its beginning: "p0+64".
         if (index != kNone && operand.offset != 0) return {ValueSource::Kind::kAnything, 0, 0};
         if (index != kNone) return {ValueSource::Kind::kParam, index, 0};
         return {ValueSource::Kind::kLocal, 0, 0};

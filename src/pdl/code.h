@@ -2,7 +2,7 @@
 
 // A kernel as the analyses of this room see it: one list of operations with the functions it calls
 // put in place, operands resolved, and what each operation does to memory and to the order of
-// threads told apart from what it computes.
+// threads distinguished from what it computes.
 
 #include <array>
 #include <cstdint>
@@ -130,7 +130,7 @@ struct Code {
   std::shared_ptr<const ptx::ParsedModule> module;
   const ptx::Function* kernel = nullptr;
   std::vector<Operation> operations;  // execution begins with the first
-  // Values rather than names: what no operation may read as one is told apart (register_webs.h).
+  // Values rather than names: what no operation may read as one is distinguished (register_webs.h).
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id

@@ -140,7 +140,7 @@ TEST_P(DoubtfulChains, IsNotProven) {
   EXPECT_EQ(word(kind), "unknown") << text;
 }
 
-// Plain loads in place of the non-coherent ones behind waits prove what those alone stood in the
+// Plain loads in place of the non-coherent ones after waits prove what those alone stood in the
 // way of, and change no other verdict.
 TEST(Corpus, RewritingKernelsThatWaitMendsTheirLoadsAlone) {
   int mended = 0;

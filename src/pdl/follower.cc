@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-// How often a range may grow, as in a loop, before it is given up.
+// How often a range may grow, as in a loop, before it counts as unknown.
 constexpr std::uint32_t kMaxGrowth = 12;
 
 // Of two destinations the first is what is computed.
@@ -238,7 +238,7 @@ std::optional<Value> Follower::selected(const Operation& operation) const {
   return joined(chosen[0], chosen[1]);
 }
 
-// A shuffle of what all threads of the warp have. The lane that gives it may be behind a wait.
+// A shuffle of what all threads of the warp have. The lane that gives it may be after a wait.
 std::optional<Value> Follower::of_all_lanes(const Operation& operation) const {
   const bool is_shuffle = operation.instruction->opcode == "shfl" && !operation.sources.empty();
   if (!thread_.warp || thread_.tid || !is_shuffle) return std::nullopt;

@@ -15,13 +15,13 @@
 
 namespace baton::overlap {
 
-// Restricts what is followed to threads that are behind no wait (signals.h).
+// Restricts what is followed to threads that have passed no wait (signals.h).
 class EarlyThreads {
  public:
   virtual ~EarlyThreads() = default;
-  // Whether a thread that comes there is behind a wait.
+  // Whether a thread that comes there is after a wait.
   virtual bool is_behind(std::uint32_t operation) const = 0;
-  // Whether a thread that has executed the operation is behind a wait.
+  // Whether a thread that has executed the operation is after a wait.
   virtual bool holds(std::uint32_t operation) const = 0;
   // The value that the operation gives each thread that no wait comes before. `follower` knows the
   // operands. Nothing: the value is not known.
@@ -42,7 +42,7 @@ class Follower {
   // Those that decide where threads go, and which signals they give.
   Follower(const Code& code, const KnownThread& thread) : Follower(code, thread, code.deciding) {}
   // Follows some of the threads, or a part of what they do. `everything`: what all threads of their
-  // warp do. `early`: they are behind no wait; null: they may be.
+  // warp do. `early`: they have passed no wait; null: they may be.
   Follower(const Code& code, const KnownThread& thread, const Follower& everything,
            const EarlyThreads* early = nullptr);
 

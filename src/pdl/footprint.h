@@ -64,8 +64,9 @@ struct Footprint {
   std::vector<bool> ordering_ops, behind_barrier;  // as in WaitOrdering
 };
 
-// From PTX. `block`: its extents where they are known, else zeros. What cannot be read is no error:
-// the footprint is then unknown, with the reason. Work and memory are bounded whatever the text is.
+// From PTX. `block`: its extents where they are known, else zeros. What cannot be read is not an
+// error: the footprint is then unknown, with the reason. Work and memory are bounded whatever the
+// text is.
 Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
                          const ptx::Function& kernel, const std::array<std::uint32_t, 3>& block);
 

@@ -105,7 +105,7 @@ TEST(Footprint, KeepsAddressesOfTheBlockWhereAnAddressDecides) {
   EXPECT_EQ(text("cvt.u64.u32 %d1, %r1;" + bit + access + kWait), "");
 }
 
-// Whether two addresses are aligned is no way from one to the other, though loaded values decide
+// Whether two addresses are aligned is not a way from one to the other, though loaded values decide
 // paths, too.
 TEST(Footprint, TheAlignmentOfSeveralAddressesLeadsNowhere) {
   const auto all_known = [](const std::string& alignment) {
@@ -384,7 +384,7 @@ TEST(Footprint, TheNumberOfAWarpMayChange) {
 
 TEST(Footprint, WhatIsUnknownStaysSoInASum) {
   const auto of = [](const std::string& sum) {
-    // Half of the load lies behind the parameter.
+    // Half of the load lies after the parameter.
     return text(kWait + ("ld.param.u64 %d1, [p0+4]; " + sum) + " ld.global.f32 %f1, [%d9];");
   };
   EXPECT_EQ(of("mov.u64 %d9, %d1;"), "read ?");
@@ -534,7 +534,7 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
             "read p1");
 }
 
-// What a map that is a parameter shows is told apart from what lies behind any other.
+// What a map that is a parameter shows is distinguished from what lies after any other.
 TEST(Footprint, TensorMapsAreParameters) {
   const auto module = ptx::ParsedModule::parse(R"(.version 8.7
 .target sm_90a
@@ -798,7 +798,7 @@ TEST(Footprint, NotesWhatIsStored) {
             1u);
 }
 
-// Fewer bits than half of an address are no half of it.
+// Fewer bits than half of an address are not half of it.
 TEST(Footprint, NarrowConversionsMix) {
   const std::string halves = ".reg .b16 %h; .reg .b32 %lo, %hi; mov.b64 {%lo, %hi}, %a;\n";
   const std::string joins = "mov.b64 %d2, {%lo, %hi}; ld.global.u32 %r3, [%d2];\n";

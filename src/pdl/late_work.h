@@ -1,6 +1,6 @@
 #pragma once
 
-// What a kernel does later than it could: reads behind its wait, and triggers at its end.
+// What a kernel does later than it could: reads after its wait, and triggers at its end.
 
 #include <cstddef>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace baton::overlap {
 
-// Whether nothing is left to do behind each trigger: no path from one of them leads to a wait, to
+// Whether nothing is left to do after each trigger: no path from one of them leads to a wait, to
 // an access of memory that other launches see, or to what cannot be seen. False for a kernel that
 // never triggers, and where its code is not known.
 bool triggers_at_its_end(const Footprint& footprint);

@@ -71,7 +71,7 @@ TEST(MapAccess, AMapAtALoadedIndexIsNotKnown) {
             kNone);
 }
 
-// Behind its own beginning a map that is a parameter is none, and what lies behind it is not known.
+// After its own beginning a map that is a parameter is none, and what lies after it is not known.
 TEST(MapAccess, AMapIsAtTheAddressOfItsParameter) {
   const std::vector<MemoryId> own = {5};
   const auto of_map = [](const std::string& body, const std::string& offset = "") {

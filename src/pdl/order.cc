@@ -102,7 +102,7 @@ class OrderFinder {
     return flood(waits);
   }
 
-  // By operation: whether a thread may execute it that is behind no wait, as far as signals tell.
+  // By operation: whether a thread may execute it that has passed no wait, as far as signals tell.
   std::vector<bool> find_early_operations(const WaitOrdering& found) const {
     if (!found.waits || !has_signals(code_)) {
       return std::vector<bool>(code_.operations.size(), true);
@@ -158,14 +158,14 @@ class OrderFinder {
     });
   }
 
-  // By Meeting: the number of times that it must have been passed for a thread to be behind a wait;
+  // By Meeting: the number of times that it must have been passed for a thread to be after a wait;
   // kNone: it does not tell.
   struct OrderingBarriers {
     std::uint32_t block = kNone, cluster = kNone;
   };
 
   // A thread of the block is followed that waits for certain and arrives after that. All take part
-  // in each completion: behind the first one that the thread arrives at after its wait, all are
+  // in each completion: after the first one that the thread arrives at after its wait, all are
   // ordered. Each block of a cluster has such a thread.
   OrderingBarriers find_ordering_barriers(WaitOrdering& result) const {
     OrderingBarriers best;

@@ -19,7 +19,7 @@ struct KernelOrigins {
   // value may depend on it without having been computed from it.
   OriginSet conditions;
   // What is written to memory in another form than as an address. If an address has gone in, what
-  // is read from memory is no mere index.
+  // is read from memory is not a mere index.
   OriginSet stored;
   // Addresses whose lowest bits have become numbers: with these, an address of another view of the
   // same 256 bytes can be formed.

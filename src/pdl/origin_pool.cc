@@ -53,7 +53,8 @@ Ways taken_away(const AddressSource& loaded) {
   return loaded.ways == AddressSource::kLow ? AddressSource::kLow : AddressSource::kMixed;
 }
 
-// Any function of loaded values. Of one of 64 bits and of narrow ones it is no difference of two.
+// Any function of loaded values. Of one of 64 bits and of narrow ones it is not a difference of
+// two.
 Ways mixed_loads(Ways a, Ways b) {
   const auto is_wide = [](Ways ways) { return (ways & ~AddressSource::kLow) != 0; };
   return is_wide(a) && is_wide(b) ? AddressSource::kMixed : static_cast<Ways>(a | b);

@@ -25,7 +25,7 @@ std::optional<ParameterValue> parameter_value(const Code& code, const Operation&
                                               std::size_t element,
                                               std::span<const GivenArgument> arguments);
 
-// Whether an element of `width` bits at that byte lies in the kernel's parameter. Behind its end is
+// Whether an element of `width` bits at that byte lies in the kernel's parameter. After its end is
 // the next one.
 bool is_inside_parameter(const Code& code, std::uint32_t param, std::int64_t byte, unsigned width);
 

@@ -65,7 +65,7 @@ TEST(ParameterValue, OfWholeParameters) {
   EXPECT_EQ(value("ld.global.u64 %d1, [a];"), "unknown");
 }
 
-// What lies behind a parameter is the next one.
+// What lies after a parameter is the next one.
 TEST(ParameterValue, EndsWithTheParameter) {
   EXPECT_EQ(value("ld.param.u32 %r1, [n];"), "5");
   EXPECT_EQ(value("ld.param.u16 %r1, [n];"), "5");

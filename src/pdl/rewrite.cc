@@ -64,7 +64,7 @@ class Editor {
   }
 
   // At one place what is inserted stands in the order of insertion, but at the top in the reverse:
-  // a trigger where the wait stands comes behind it, unless it is to be the first of all.
+  // a trigger where the wait stands comes after it, unless it is to be the first of all.
   void insert(std::uint32_t at, std::string text) {
     ++inserted;
     edits.insert(at == kTop ? edits.begin() : edits.end(), {place(at), 0, std::move(text)});

@@ -2,7 +2,7 @@
 
 // Puts programmatic dependent launch into kernels that have none: a wait for the launch before, at
 // the latest place that still precedes whatever depends on it (placement.h), on request a trigger
-// of the launch behind, and plain loads in place of the non-coherent ones that no wait orders.
+// of the launch after, and plain loads in place of the non-coherent ones that no wait orders.
 // Kernels that wait themselves keep their waits and triggers where they are, and get what else
 // there is to do. What is inserted stands on the lines that are there, so that all places in the
 // text stay what they were.
@@ -42,7 +42,7 @@ struct Rewriting {
 };
 
 // The result is read again: in every kernel that was rewritten each thread waits on every path, or
-// as it did where the waits are the kernel's own, and all that may not be early comes behind, by no
+// as it did where the waits are the kernel's own, and all that may not be early comes after, by no
 // non-coherent load but those of textures. What cannot be read, or proven, is left as it is; the
 // bodies of functions that several kernels call may gain plain loads. Work and memory are bounded
 // whatever the text is.

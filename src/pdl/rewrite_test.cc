@@ -38,7 +38,7 @@ TEST(Rewrite, LeavesWeightsParametersAndSharedMemoryEarly) {
                  "cp.async.cg.shared.global [%r2], [%b], 16; ret;"),
             "cp.async.cg.shared.global [%r2], [%a], 16; cp.async.wait_all;\n"
             "WAIT cp.async.cg.shared.global [%r2], [%b], 16; ret;");
-  // An index into weights that another launch writes is read behind the wait, and so are they.
+  // An index into weights that another launch writes is read after the wait, and so are they.
   EXPECT_EQ(text("ld.global.u64 %d1, [%b]; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2]; ret;"),
             "WAIT ld.global.u64 %d1, [%b]; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2]; ret;");
   EXPECT_EQ(text("ld.const.f32 %f1, [table]; st.global.f32 [%c], %f1; ret;", TriggerPlace::kNowhere,
@@ -147,7 +147,7 @@ ret; })",
 }
 
 TEST(Rewrite, BarriersMayComeFirst) {
-  // Each thread waits itself, so what a barrier orders is behind its own wait.
+  // Each thread waits itself, so what a barrier orders is after its own wait.
   EXPECT_EQ(text("st.shared.f32 [%r2], %f1;\nbar.sync 0;\n@%p1 bra A;\nbar.sync 1, 64;\n"
                  "A: ld.shared.f32 %f1, [%r2];\nbar.sync 0;\nst.global.f32 [%c], %f1;\nret;"),
             "st.shared.f32 [%r2], %f1;\nbar.sync 0;\n@%p1 bra A;\nbar.sync 1, 64;\n"

@@ -13,11 +13,11 @@ TEST(Rewrite, TriggersBehindTheLastLoad) {
   EXPECT_EQ(of("ld.global.f32 %f1, [%b];\nadd.f32 %f1, %f1, %f1;\nst.global.f32 [%c], %f1;\nret;"),
             "WAIT ld.global.f32 %f1, [%b];\nTRIGGER add.f32 %f1, %f1, %f1;\n"
             "st.global.f32 [%c], %f1;\nret;");
-  // Behind the wait, also where all loads come before it.
+  // After the wait, also where all loads come before it.
   EXPECT_EQ(of("ld.global.f32 %f1, [%a];\nadd.f32 %f1, %f1, %f1;\nst.global.f32 [%c], %f1;\nret;"),
             "ld.global.f32 %f1, [%a];\nadd.f32 %f1, %f1, %f1;\nWAIT TRIGGER st.global.f32 [%c], "
             "%f1;\nret;");
-  // Behind the loop, and on the way past it.
+  // After the loop, and on the way past it.
   EXPECT_EQ(of("setp.eq.u32 %p2, %r0, 0;\n@%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
                "@%p1 bra L;\nDONE: st.global.f32 [%c], %f1;\nret;"),
             "setp.eq.u32 %p2, %r0, 0;\nWAIT @%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
@@ -44,7 +44,7 @@ TEST(Rewrite, TriggersInTheLastTurnOfALoop) {
   expect(counts + "@%p1 bra L;\nret;", counted + "@!%baton1 TRIGGER } ");
   expect(counts + "@!%p1 bra L;\nret;", counted + "@%baton1 TRIGGER } ");
   expect(counts + "@%p1 bra DONE;\nbra.uni L;\nDONE: ret;", counted + "@%baton1 TRIGGER } ");
-  // What is behind the loop begins when its threads have triggered.
+  // What is after the loop begins when its threads have triggered.
   expect(counts + "@%p1 bra L;\nst.global.f32 [%c], %f2;\nret;", counted + "@!%baton1 TRIGGER } ");
   // A register that is written twice, and an instruction that writes two.
   expect(
@@ -161,7 +161,7 @@ TEST(Rewrite, RepeatsNothingUnderANameThatMeansAnotherRegister) {
     // The own predicate has a name of its own, whatever hides the kernel's.
     EXPECT_EQ(triggered == body, hidden != ".reg .pred %p1;") << triggered;
   }
-  // The same of registers side by side: another one than those is no matter.
+  // The same of registers side by side: another one does not matter.
   const std::string pair = "mov.b64 %d1, {%r1, %r3};\nsetp.lt.u64 %p1, %d1, %d2;\n";
   for (const std::string hidden : {"%r1", "%r3", "%r4"}) {
     const std::string body = "L: { .reg .b32 " + hidden +

@@ -38,7 +38,7 @@ inline std::string text(std::string_view body, TriggerPlace trigger = TriggerPla
   };
   replace("griddepcontrol.wait; ", "WAIT ");
   replace("griddepcontrol.launch_dependents; ", "TRIGGER ");
-  // What stands right behind the brace, and what behind the common beginning.
+  // What stands right after the brace, and what after the common beginning.
   const std::size_t brace = result.find('{', result.find(".visible .entry")) + 1;
   const std::string head = result.substr(brace, result.find('\n', brace) - brace);
   const std::string last = "shl.b32 %r2, %r1, 2;\n";

@@ -16,7 +16,7 @@ bool is_known_call(std::string_view function);
 bool prints_text(const Operation& operation);
 
 // Whether all formats that it may print by print numbers alone: %s reads what its argument names.
-// `formats`: their origins. What is no variable of the module with contents may be any format.
+// `formats`: their origins. What is not a variable of the module with contents may be any format.
 bool prints_numbers(const Code& code, const OriginPool& pool, const OriginSet& formats);
 
 }  // namespace baton::overlap

@@ -22,8 +22,8 @@ Value address_of(const Operation& operation, std::span<const Value> from);
 // The address plus a number of bytes.
 Value moved(const Value& address, std::int64_t bytes);
 
-// Whether `bytes` at one address and at the other may overlap. What is no address in shared memory
-// may be any.
+// Whether `bytes` at one address and at the other may overlap. What is not an address in shared
+// memory may be any.
 bool may_overlap(const Code& code, const Value& a, const Value& b, std::uint64_t bytes);
 
 }  // namespace baton::overlap

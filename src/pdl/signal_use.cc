@@ -66,7 +66,7 @@ std::optional<BarrierUse> barrier_use(const Operation& operation) {
   use.waits = !arrives;
   use.is_aligned = i.opcode == "bar" || i.has("aligned");
   use.id = operation.sources[0];
-  // bar.red has the predicate behind them.
+  // bar.red has the predicate after them.
   const std::size_t others = i.has("red") ? 2 : 1;
   if (operation.sources.size() > others) use.count = operation.sources[1];
   return use;

@@ -36,7 +36,7 @@ struct BarrierUse {
   std::optional<ValueSource> count;  // of threads; nothing: all of the block
 };
 
-// Nothing: it is no barrier of a block.
+// Nothing: it is not a barrier of a block.
 std::optional<BarrierUse> barrier_use(const Operation& operation);
 
 }  // namespace baton::overlap

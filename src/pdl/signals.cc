@@ -16,7 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::size_t kManyOperations = std::size_t{1}
-                                        << 19;  // of all warps: they are not told apart
+                                        << 19;  // of all warps: they are not distinguished
 constexpr std::uint32_t kMaxWarps = 32;         // of a block
 constexpr std::uint32_t kBarriers = 16;         // of a block
 constexpr std::uint64_t kMbarrierBytes = 8;
@@ -36,8 +36,8 @@ class SignalFinder : public EarlyThreads {
     for (const Barrier& barrier : barriers_) name(barrier);
   }
 
-  // A signal that threads can give which are behind no wait is none. Without it more operations are
-  // early, and so other signals may be none.
+  // A signal that threads can give which have passed no wait is none. Without it more operations
+  // are early, and so other signals may be none.
   std::vector<bool> find() {
     for (unsigned round = 0;; ++round) {
       follow();
@@ -139,8 +139,8 @@ class SignalFinder : public EarlyThreads {
     return warps > kMaxWarps ? 0 : static_cast<std::uint32_t>(warps);
   }
 
-  // Threads that are behind no wait are too few to complete a phase, and each arrives once: behind
-  // the barrier it is behind a wait.
+  // Threads that have passed no wait are too few to complete a phase, and each arrives once: after
+  // the barrier it is after a wait.
   bool is_out_of_reach(const Barrier& barrier) const {
     std::uint64_t arrive = 0;
     for (const Follower& warp : early_) {
@@ -165,7 +165,7 @@ class SignalFinder : public EarlyThreads {
     return !address.is_shared() || address.is_remote;
   }
 
-  // The places of arrivals that threads make which are behind no wait.
+  // The places of arrivals that threads make which have passed no wait.
   std::vector<Value> early_arrivals() const {
     std::vector<Value> places;
     for (const Mbarrier& arrival : arrivals_) {
@@ -265,8 +265,8 @@ class SignalFinder : public EarlyThreads {
   std::vector<bool> is_test_;              // by operation: a signal, as far as is known
   std::vector<std::uint32_t> barrier_of_;  // by operation: the number of a barrier that is a signal
   std::vector<KnownThread> threads_;       // that are followed
-  std::deque<Follower> everything_;        // by these: what they do, behind waits too
-  std::deque<Follower> early_;             // what they do behind none
+  std::deque<Follower> everything_;        // by these: what they do, after waits too
+  std::deque<Follower> early_;             // what they do after none
   Flags flags_;
   std::vector<Mbarrier> tests_, arrivals_;
   std::vector<Barrier> barriers_;

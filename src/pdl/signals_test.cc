@@ -53,7 +53,7 @@ TEST(Signals, AnMbarrierPassesTheOrderOn) {
       is_late({.test = "mbarrier.test_wait.parity.acquire.cta.shared.b64 %p2, [shared], 0;"}));
   EXPECT_TRUE(is_late({.arrive = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [shared], 64;"}));
   EXPECT_TRUE(is_late({.arrive = "mbarrier.arrive_drop.shared.b64 %d1, [shared];"}));
-  EXPECT_FALSE(is_late({.wait = ""})) << "nobody waits";
+  EXPECT_FALSE(is_late({.wait = ""})) << "no thread waits";
 }
 
 TEST(Signals, ThePhaseIsTheFirstOne) {
@@ -108,7 +108,7 @@ TEST(Signals, OtherMbarriersAreOthers) {
   EXPECT_FALSE(is_late({.before = "mul.lo.u32 %r3, %r1, 8; mov.u32 %r4, shared;"
                                   "sub.u32 %r4, %r3, 256; add.u32 %r3, %r3, %r4;" +
                                   arrive_at("%r3")}));
-  // Of the warps behind the first one.
+  // Of the warps after the first one.
   EXPECT_TRUE(is_late({.before = "mov.u32 %r4, shared; mad.lo.u32 %r3, %r1, 8, %r4;"
                                  "add.u32 %r3, %r3, 8;" +
                                  arrive_at("%r3")}));
@@ -181,7 +181,7 @@ TEST(Signals, ATokenTellsThatThePhaseIsOver) {
   EXPECT_FALSE(is_late(with("setp.eq.s32 %p5, %r3, 0;")));
 }
 
-// Stages and phases go on in a loop; what comes behind the first test is behind the wait.
+// Stages and phases go on in a loop; what comes after the first test is after the wait.
 TEST(Signals, PhasesGoOnBehindTheFirstOne) {
   const auto loop = [](const std::string& phase) {
     return text(std::string(kInit) + R"(
@@ -203,7 +203,7 @@ add.u32 %r6, %r6, 1; setp.lt.u32 %p5, %r6, %r0; @%p5 bra TILE;
 }
 
 // CUTLASS gives the stage back by an arrival at a block of the cluster, which may be its own. Its
-// place stays behind the mbarriers that tell of full stages.
+// place stays after the mbarriers that tell of full stages.
 TEST(Signals, StagesBeginAgain) {
   const auto of = [](const std::string& bound, const std::string& between = "") {
     return text(std::string(kInit) + R"(
@@ -319,7 +319,7 @@ TEST(Signals, ANamedBarrierPassesTheOrderOn) {
       late);
   EXPECT_EQ(of("bar.arrive 1, 96;" + wait, "bar.sync 1, 96;"), unclear);
   EXPECT_EQ(of(wait + "bar.arrive 1, 64;", "bar.sync 1, 64;"), unclear)
-      << "the consumers need nobody else";
+      << "the consumers need no other thread";
   EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 64;"), unclear);
   EXPECT_EQ(of(wait + "bar.arrive 1, 64;", "bar.sync 1, 96;"), unclear) << "they disagree";
   EXPECT_EQ(of(wait + "bar.arrive 2, 96;", "bar.sync 1, 96;", "", 128), unclear)
@@ -342,7 +342,7 @@ TEST(Signals, ANamedBarrierPassesTheOrderOn) {
   EXPECT_EQ(of(wait + "bar.sync 0, 96;", "bar.sync 0, 96;", "bar.sync 0;"), unclear);
   // A barrier whose number of threads is not given is not followed.
   EXPECT_EQ(of(wait + "bar.sync 1;", "bar.sync 1;"), unclear);
-  // The last warp of the block is no whole one.
+  // The last warp of the block is not a whole one.
   EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 96;", "", 70), late);
 }
 
@@ -389,7 +389,7 @@ DONE: st.global.u32 [%c], 1;
   EXPECT_EQ(order_in_launch(found, 2), Order::kAfter);
 }
 
-// What is behind barrier 0 stays so: the numbers tell that no thread goes round it.
+// What is after barrier 0 stays so: the numbers tell that no thread goes round it.
 TEST(Signals, ALaunchsNumbersTellThatABarrierIsPassed) {
   const Footprint found = footprint_of(R"(
 setp.ne.u32 %p3, %r1, 0; @%p3 bra OTHERS;

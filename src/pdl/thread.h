@@ -36,7 +36,7 @@ struct KnownThread {
 // cluster.
 enum class Meeting : std::uint8_t { kBlock, kCluster };
 
-// Whether the thread arrives there, and whether it is behind the others' arrivals then.
+// Whether the thread arrives there, and whether it is after the others' arrivals then.
 bool arrives_at(Meeting meeting, const Operation& operation);
 bool passes(Meeting meeting, const Operation& operation);
 

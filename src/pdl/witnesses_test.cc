@@ -106,7 +106,7 @@ TEST_F(Certain, AConversionMayCutAnAddress) {
   }
 }
 
-// What a load reads behind a number is the next parameter, or anything.
+// What a load reads after a number is the next parameter, or anything.
 TEST_F(Certain, ANumberEndsWithItsParameter) {
   const auto skips_if = [&](const std::string& load, const std::string& equal) {
     return judge(std::string(kElement) + load + equal +
@@ -183,7 +183,7 @@ TEST_F(Certain, LanesThatMeetBehindAWaitMayOrder) {
   EXPECT_EQ(judge(kElement + std::string("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n") + others_wait +
                   reads),
             EdgeCause::kConflict)
-      << "nobody has waited there";
+      << "no thread has waited there";
 }
 
 TEST_F(Certain, TheExtentOfTheGridDecides) {
@@ -370,7 +370,7 @@ TEST(CertainWalk, CountsItsSteps) {
   const auto [needed, all] = walk(1000);
   EXPECT_EQ(needed, footprint.code->operations.size());
   EXPECT_EQ(all, 2u);
-  // Behind the second store there is the end alone.
+  // After the second store there is the end alone.
   EXPECT_EQ(walk(needed - 1), std::pair(needed - 1, std::size_t{2}));
   EXPECT_EQ(walk(needed - 2), std::pair(needed - 2, std::size_t{1}));
   EXPECT_EQ(walk(needed - 3), std::pair(needed - 3, std::size_t{0}));

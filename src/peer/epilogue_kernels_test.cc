@@ -1,4 +1,4 @@
-// Epilogues of all-reduces: those of the kernels between peers and of the kernel behind another
+// Epilogues of all-reduces: those of the kernels between peers and of the kernel after another
 // transport give the same bits, which are near the exact values.
 
 #include "peer/epilogue_kernels.h"

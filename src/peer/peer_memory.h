@@ -18,7 +18,7 @@ constexpr unsigned kPacketBytes = 16;
 constexpr unsigned kPacketsOfWarp = kLanes + (kLanes + 2) / 3;
 constexpr unsigned kSlotBytes = kThreads / kLanes * kPacketsOfWarp * kPacketBytes;
 
-constexpr unsigned kSlotsOffset = 4096;  // behind the epochs
+constexpr unsigned kSlotsOffset = 4096;  // after the epochs
 static_assert(kMostBlocks * 4 <= kSlotsOffset);
 
 // The first epoch. Epochs start again after 7 rounds, so that tests see it.

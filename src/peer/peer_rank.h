@@ -70,7 +70,7 @@ class PeerRank {
   bool shares_device() const { return shares_device_; }
   Shots shots_of(const AllReduce& step) const;
 
-  // `early`: right behind a launch on the stream. The kernel then starts before that is done, and
+  // `early`: right after a launch on the stream. The kernel then starts before that is done, and
   // touches nothing before its own wait. No effect in a graph, where edges decide, nor on a device
   // without programmatic dependent launch.
   OwnLaunch launch_of(const AllReduce& step, Shots shots, bool early = false);
@@ -88,7 +88,7 @@ class PeerRank {
   // Makes the memory of all ranks accessible here. Returns why some rank cannot access that of
   // another one: the same on all ranks. Empty: all can.
   std::string connect();
-  // Behind a `connect` of no use: no memory is freed that another process has opened.
+  // After a `connect` of no use: no memory is freed that another process has opened.
   void disconnect();
   PeerOffer own_offer() const;
   std::string share(const PeerOffer& offer, std::uint64_t* address);

@@ -381,7 +381,7 @@ TEST(PeerRank, AKernelThatWaitsForALostRankEnds) {
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->message();
 }
 
-// Nobody but the failure of another rank ends the wait.
+// Only the failure of another rank ends the wait.
 TEST(PeerRank, TheFailureOfARankEndsKernelsOfTheOthers) {
   world::on_ranks(2, [&](const World& world) {
     const Device device = device_of(world.rank());

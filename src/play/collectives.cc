@@ -190,7 +190,7 @@ void Collectives::choose(std::vector<std::shared_ptr<nccl::NcclRank>> nccl,
   has_chosen_ = true;
 }
 
-// The kernel of each program waits for that on the other device, and what starts early behind it
+// The kernel of each program waits for that on the other device, and what starts early after it
 // takes room.
 void Collectives::note_others(Error& failure) const {
   if (failure.code() != ErrorCode::kTimeout || peer_ == nullptr) return;

@@ -24,7 +24,7 @@ class TapeGraph;
 // have chosen that. Otherwise, on any device: a copy to page-locked memory, a host function that
 // exchanges the contents with the other ranks, and a copy back, in the order of the stream or as
 // nodes of a graph. An epilogue is a part of a kernel between peers, else a kernel of its own
-// behind the exchange. One thread at a time.
+// after the exchange. One thread at a time.
 //
 // The host function waits for other ranks on the driver's thread. An error there ends the run of
 // all ranks: the function returns, and the thread that waits for the run throws the failure.
@@ -47,7 +47,7 @@ class Collectives {
   }
   bool has_epilogues() const { return epilogues_ != nullptr; }
   // The ranks whose all-reduces are launches for the steps around them; 0: there are none. Ranks
-  // that share a device have none: what starts early behind the kernel of one rank could take the
+  // that share a device have none: what starts early after the kernel of one rank could take the
   // room that the kernel of another rank needs, for which the first one waits.
   bind::PeerChoice peers() const {
     const bool has_them = peer_ != nullptr && !peer_->shares_device();

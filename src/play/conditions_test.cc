@@ -327,7 +327,7 @@ TEST_F(EnqueuedConditions, AWaitTellsOfAWhileThatWasNotDoneInTime) {
   };
   EXPECT_THAT(message(), HasSubstr("the value is not 0 after 3 iterations"));
   EXPECT_EQ(message(), "");  // it was told
-  // A graph that is made anew keeps what the one before it found.
+  // A graph that is rebuilt keeps what the one before it found.
   executable.enqueue(stream);
   executable.set({{"T", 5}});
   executable.enqueue(stream);

@@ -19,7 +19,7 @@ struct GraphLayout {
   std::vector<bind::RunStep> places;  // all of them, where there are marks; conditions stand for
                                       // the steps in them
   std::vector<std::size_t> marks;     // how many of the places each event ends
-  std::uint64_t steps = 0;            // those that are no nodes too
+  std::uint64_t steps = 0;            // those that are not nodes too
 };
 
 struct GraphLayoutRequest {

@@ -20,7 +20,7 @@
 namespace baton::play {
 namespace {
 
-// With a time limit the graph records an event behind every so many steps, so that it can be said
+// With a time limit the graph records an event after every so many steps, so that it can be said
 // where it stands: at most so many events in all.
 constexpr std::uint64_t kMostMarks = 4096;
 

@@ -251,7 +251,7 @@ TEST_F(GraphExecutor, EdgesAreThoseOfTheStreamExecutor) {
 }
 
 // A full edge waits for all that came before, as in a stream: also for what the launch before it
-// was started early behind and never waited for.
+// was started early after and never waited for.
 TEST_F(GraphExecutor, AFullEdgeCoversLaunchesThatNeverWait) {
   if (open_device().architecture() < 90) GTEST_SKIP() << "needs compute capability 9.0";
   Executable executable =

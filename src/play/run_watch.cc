@@ -39,7 +39,7 @@ RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<dou
       interrupt_(interrupt),
       tick_(std::move(tick)),
       world_(world != nullptr && world->ranks() > 1 ? world : nullptr) {
-  // More than a year is no limit, and would not fit the clock.
+  // More than a year is not a limit, and would not fit the clock.
   if (timeout && timeout->count() <= 3e7) {
     limit_ = timeout->count();
     deadline_ = Clock::now() +

@@ -46,7 +46,7 @@ class Sender {
     leave_part();
     if (keeps_messages_) target_.collectives.flush_receives(stream());
   }
-  // What comes after the run is behind its last step.
+  // What comes after the run is after its last step.
   void finish() {
     target_.lanes.leave_part(0, target_.stream);
     if (keeps_messages_) flush();

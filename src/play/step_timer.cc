@@ -165,7 +165,7 @@ void StepTimer::abandon(Error& failure, RunLog& log) {
       marks_.pop_front();
     }
   } catch (const Error&) {
-    // A fault shows at whatever call comes next, so what it was that failed nobody can tell.
+    // A fault shows at whatever call comes next, so what failed is unknown.
   }
   const Group& group = marks_.empty() ? open_ : marks_.front().group;
   if (!group.empty() && failure.code() == ErrorCode::kFault &&

@@ -62,11 +62,11 @@ class StepTimer {
   };
 
   // Each mark takes as long as a few launches. Where neither times nor a limit ask for them, they
-  // only bound how far ahead the host enqueues, and tell how far the run is: one stands behind so
+  // only bound how far ahead the host enqueues, and tell how far the run is: one comes after so
   // many steps. Launches that overlap one another are marked no later, though that keeps two of
   // them apart.
   static constexpr std::uint64_t kMostUnmarked = 256;
-  // The same where nobody watches the run, and the driver may block when its queue is full.
+  // The same where the run is not watched, and the driver may block when its queue is full.
   static constexpr std::uint64_t kMostUnwatched = 4096;
 
   Event take_event();

@@ -290,7 +290,7 @@ std::vector<driver::Counters> TapeInstance::counters() const {
   std::vector<driver::Counters> result(places.size());
   driver::Simulator& simulator = *graph_.graph().device().driver().simulator;
   for (const auto& [node, counters] : simulator.counters_of(instance_.native())) {
-    // Tests of conditions are no launches of the program.
+    // Tests of conditions are not launches of the program.
     if (const auto place = places.find(node); place != places.end())
       result[place->second] = counters;
   }

@@ -85,7 +85,7 @@ void resolve_text(const AttributeField& field, AttributeValue& value) {
   }
 }
 
-// What the table is to hold the value against; a number that is known later stands as the least.
+// What the table checks the value against; a number that is known later stands as the least.
 FieldValue checked_value(const AttributeRow& row, const AttributeField& field,
                          const AttributeValue& value, const AttributeNames& names) {
   const FieldValue later = static_cast<std::int64_t>(field.least);

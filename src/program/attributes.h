@@ -12,7 +12,7 @@
 namespace baton {
 
 // Launch attributes as programs know them: the launch room's table, less what needs an event, a
-// stream or a graph node of the caller's. Sizes and values are held against the table's rows.
+// stream or a graph node of the caller's. Sizes and values are checked against the table's rows.
 
 // Whether the attribute records an event, which is a key of launch steps alone: they name the
 // event.

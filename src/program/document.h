@@ -20,7 +20,7 @@ struct DocumentNode {
   Kind kind = Kind::kTable;
   int line = 0;
   int column = 0;
-  int end_line = 0;  // behind its last character
+  int end_line = 0;  // after its last character
   int end_column = 0;
   std::int64_t integer = 0;  // kInteger, kBool (0 or 1)
   double real = 0;           // kFloat
@@ -69,7 +69,7 @@ class Document {
   SourceLocation content_place(const DocumentNode& node) const;
 
  private:
-  // At the end of the text for a place behind it.
+  // At the end of the text for a place after it.
   std::size_t offset(int line, int column) const;
 
   std::string text_;

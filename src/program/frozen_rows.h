@@ -18,8 +18,8 @@ std::optional<FrozenRows> read_frozen_rows(const TableReader& buffer);
 std::string toml_frozen_rows(const FrozenRows& rows);
 
 // Throws kInvalidInput for a cache without frozen rows, and for others with them; for a counter
-// that is no buffer of integers, and an axis that the buffer lacks. Throws kNotFound for an unknown
-// one.
+// that is not a buffer of integers, and an axis that the buffer lacks. Throws kNotFound for an
+// unknown one.
 void check_frozen_rows(const ProgramBuffer& buffer, const ProgramScope& scope);
 
 }  // namespace baton

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxIncludeDepth = 16;
 constexpr std::size_t kMaxIncludedFiles = 256;
 
-// Puts the parts of a program file behind those of the files that it includes. A file counts once,
+// Puts the parts of a program file after those of the files that it includes. A file counts once,
 // however often it is included.
 class ProgramFiles {
  public:

@@ -27,7 +27,7 @@ std::int64_t greatest(DType dtype) {
 
 std::optional<std::uint64_t> encode_exact(DType dtype, std::int64_t value) {
   if (is_float(dtype)) {
-    // Beyond 2^53 a double may not hold it; 2^63 itself is no int64.
+    // Beyond 2^53 a double may not hold it; 2^63 itself is not an int64.
     const double real = static_cast<double>(value);
     if (real >= 0x1p63 || static_cast<std::int64_t>(real) != value) return std::nullopt;
     return encode_exact(dtype, real);

@@ -58,7 +58,7 @@ class TableReader {
   std::string what_;
 };
 
-// Throws kInvalidInput where the node is no table.
+// Throws kInvalidInput where the node is not a table.
 const DocumentNode& require_table(const Document& document, const DocumentNode& node,
                                   std::string_view what);
 

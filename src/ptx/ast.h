@@ -1,7 +1,7 @@
 #pragma once
 
 // The syntax tree of a PTX module (PTX ISA 9.0, "Syntax", "Directives"). The tree keeps everything
-// that was written: instructions and modifiers that nobody knows are kept as text, so a printer can
+// that was written: unknown instructions and modifiers are kept as text, so a printer can
 // give them back and only whoever executes one has to refuse it.
 //
 // Every string_view points into storage that the ParsedModule owns (the text itself, or strings

@@ -44,7 +44,7 @@ ControlFlow::ControlFlow(const FlatFunction& function) {
   post_dominators_ = Intervals(ipdom_, exit());
 }
 
-// A block begins at the first instruction, at every target and behind whatever does not simply go
+// A block begins at the first instruction, at every target and after whatever does not simply go
 // on.
 void ControlFlow::split(const FlatFunction& function, const Edges& targets) {
   const auto& instructions = function.instructions();

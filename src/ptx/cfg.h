@@ -22,11 +22,11 @@ class ControlFlow {
   // Many indexed branches over long lists would make a graph far larger than its text.
   static constexpr std::size_t kMaxTargets = std::size_t{1} << 22;
 
-  // Throws Error(kInvalidInput) where a branch names something that is no label, and where all
+  // Throws Error(kInvalidInput) where a branch names something that is not a label, and where all
   // branches together have more than kMaxTargets targets.
   explicit ControlFlow(const FlatFunction& function);
 
-  // Block 0 is where the function begins. The virtual block `exit()`, one behind the last, follows
+  // Block 0 is where the function begins. The virtual block `exit()`, one past the last, follows
   // every block that ends in ret, exit or trap or runs off the end.
   const std::vector<BasicBlock>& blocks() const { return blocks_; }
   std::uint32_t exit() const { return static_cast<std::uint32_t>(blocks_.size()); }

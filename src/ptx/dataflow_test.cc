@@ -240,7 +240,7 @@ struct Counter {
     }
     return true;
   }
-  // 0: begin, 1: head of the loop, 2: body, 3: behind the loop.
+  // 0: begin, 1: head of the loop, 2: body, 3: after the loop.
   template <typename Emit>
   static void flow(std::uint32_t node, const Range& in, const Emit& emit) {
     if (node == 0) emit(1, Range{0, 0});

@@ -41,14 +41,14 @@ class FlatFunction {
     std::uint32_t index = 0;
   };
   std::optional<Register> variable(std::uint32_t scope, std::string_view name) const;
-  // The index of the first instruction behind a label; the number of instructions for one at the
+  // The index of the first instruction after a label; the number of instructions for one at the
   // end.
   std::optional<std::uint32_t> label(std::uint32_t scope, std::string_view name) const;
   const TargetList* targets(std::uint32_t scope, std::string_view name) const;
   const CallPrototype* prototype(std::uint32_t scope, std::string_view name) const;
 
   // The instructions that a bra or brx.idx names. Throws Error(kInvalidInput) where it names
-  // something that is no label.
+  // something that is not a label.
   std::vector<std::uint32_t> branch_targets(const FlatInstruction& branch) const;
 
  private:

@@ -61,7 +61,7 @@ class Lexer {
   Token next();
   // Reads again, as a number, a token such as ".5" that was read as a kDot.
   Token number_at(const Token& dot);
-  // After a "{" token: skips to behind the matching "}" and returns all of it, braces included.
+  // After a "{" token: skips to after the matching "}" and returns all of it, braces included.
   std::string_view skip_block(const Token& open);
 
   [[noreturn]] void fail(Position position, const std::string& message) const;

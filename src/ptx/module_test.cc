@@ -11,7 +11,7 @@ TEST(ParsedModule, OfFindsTheLiveModuleOfAnEqualText) {
   const std::string text = kernel("ret; // of one");
   const auto first = ParsedModule::parse(text, "a.ptx");
   EXPECT_EQ(ParsedModule::of(text, "<ptx>"), first);
-  // Compilers and containers put NULs behind a text.
+  // Compilers and containers put NULs after a text.
   EXPECT_EQ(ParsedModule::of(text + std::string(3, '\0'), "<ptx>"), first);
   EXPECT_NE(ParsedModule::of(text + "\n", "<ptx>"), first);
   EXPECT_EQ(ParsedModule::parse(text, "a.ptx"), first);

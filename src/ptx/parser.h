@@ -33,7 +33,7 @@ class Parser {
     std::uint64_t bits = 0;
     bool is_unsigned = false;
   };
-  // What a "(" opens: a constant expression, or a parameter list of a call, or, behind a name or a
+  // What a "(" opens: a constant expression, or a parameter list of a call, or, after a name or a
   // mask in an initialiser, what that applies to.
   enum class Context : std::uint8_t { kPlain, kCall, kInitialiser };
   // Counts one level of nesting for as long as it lives.

@@ -59,7 +59,7 @@ void Parser::statement(std::vector<Statement>& out) {
   append(out, directive());
 }
 
-// At the ":" behind a name: a label, or a list or prototype that it names.
+// At the ":" after a name: a label, or a list or prototype that it names.
 void Parser::labelled(std::vector<Statement>& out, const Token& name) {
   advance();
   if (token_.is_dot("callprototype")) return append(out, call_prototype(name));

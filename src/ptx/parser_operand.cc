@@ -150,7 +150,7 @@ std::int64_t Parser::offset() {
   return token_.is('-') ? constant("a constant offset") : 0;
 }
 
-// generic(symbol), 0xFF00(symbol), with an offset behind it.
+// generic(symbol), 0xFF00(symbol), with an offset after it.
 InstructionOperand Parser::call(InstructionOperand callee) {
   InstructionOperand list = sequence(InstructionOperand::Kind::kCall, ')');
   callee.kind = InstructionOperand::Kind::kCall;

@@ -266,7 +266,7 @@ class Printer {
     }
   }
 
-  // PTX knows no "-4" behind a name: "+-4".
+  // PTX knows no "-4" after a name: "+-4".
   void offset(std::int64_t value) {
     if (value != 0) put("+{}", value);
   }

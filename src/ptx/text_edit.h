@@ -25,7 +25,7 @@ struct TextEdit {
 std::size_t offset_of(const ParsedModule& module, std::string_view part);
 // Where an instruction begins, with its guard.
 std::size_t begin_of(const ParsedModule& module, const Instruction& instruction);
-// The place behind the brace that begins the function's body, which it has.
+// The place after the brace that begins the function's body, which it has.
 std::size_t top_of(const ParsedModule& module, const Function& function);
 
 // The text with all edits, which must not overlap. At one place they stand in the order given.

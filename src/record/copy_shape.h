@@ -17,7 +17,7 @@ enum class CopyShape : std::uint8_t {
   kSlices,          // a CUDA_MEMCPY3D
 };
 
-// Of a symbol, with or without _ptsz or _ptds; kOther for what is no copy, too.
+// Of a symbol, with or without _ptsz or _ptds; kOther for what is not a copy, too.
 CopyShape copy_shape(std::string_view symbol);
 
 }  // namespace baton::record

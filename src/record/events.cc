@@ -211,7 +211,7 @@ class EventReader {
     found.thread = thread;
     found.order = header.order;
     found.result = header.result;
-    // The text is at the end, before the padding: with a known body, right behind it.
+    // The text is at the end, before the padding: with a known body, right after it.
     if (header.kind == EventKind::kCall) {
       found.body = body;
     } else {

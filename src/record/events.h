@@ -81,8 +81,8 @@ struct ProcessRecord {
 };
 
 // Reads what can be read: a part that is cut off or damaged costs its events and makes `damage`.
-// Throws kInvalidInput for what is no file of events, and for another version. Time and memory are
-// linear in the file's size, whatever the bytes are.
+// Throws kInvalidInput for what is not a file of events, and for another version. Time and memory
+// are linear in the file's size, whatever the bytes are.
 ProcessRecord read_events(std::string bytes, const std::string& name);
 
 }  // namespace baton::record

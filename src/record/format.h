@@ -37,7 +37,7 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) <= kHeaderBytes);
 
-// One thread writes a chunk. What lies behind `used` is not written yet.
+// One thread writes a chunk. What lies after `used` is not written yet.
 struct ChunkHeader {
   std::uint32_t magic;
   std::uint32_t thread;  // from 1

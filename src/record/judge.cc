@@ -74,7 +74,7 @@ std::string key_of(const ChainedLaunch& launch) {
 }
 
 // Whether the kernel's code declares the parameters that the driver tells of, and the launch passes
-// no more than these. Else the code may reach what no parameter names.
+// no more than these. Otherwise the code may reach what no parameter names.
 bool are_declared(const KernelOfRecord& kernel, const std::vector<ParamFacts>* facts,
                   std::string_view passed) {
   if (facts != nullptr) {
@@ -132,7 +132,7 @@ class RecordJudge {
     Chain possible;  // with those that are proven, too
     std::shared_ptr<const ChainedLaunch> last;
     std::uint32_t last_thread = 0;        // that launched it
-    bool separated = false;               // other work came behind it
+    bool separated = false;               // other work came after it
     std::set<std::uint32_t> waited = {};  // other threads that waited for it since
   };
   Stream& stream(const StreamKey& key) {
@@ -292,7 +292,7 @@ class RecordJudge {
   }
 
   // The kernel nodes of a graph that was built without a capture. A node of one dependency is as a
-  // launch behind another one of a stream.
+  // launch after another one of a stream.
   void judge_graph(std::uint64_t handle) {
     const GraphOfRecord* const graph = graphs_.find(handle);
     // It may be instantiated again.

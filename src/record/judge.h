@@ -41,7 +41,7 @@ struct RecordJudgement {
   std::vector<RecordKernel> kernels;
   std::uint64_t launches = 0;
   std::uint64_t failed = 0;     // launches that the driver refused
-  std::uint64_t separated = 0;  // launches behind other work of their stream: not judged
+  std::uint64_t separated = 0;  // launches after other work of their stream: not judged
   std::uint64_t graph_launches = 0;
   // Kernel nodes that are not judged: with several dependencies, or changed where they are.
   std::uint64_t graph_kernels = 0;

@@ -94,7 +94,7 @@ class Process {
     add(EventKind::kTensorMap, text_of(note));
   }
 
-  // What is said of `read` behind `write`, which writes to kB. The driver tells of `told` bytes of
+  // What is said of `read` after `write`, which writes to kB. The driver tells of `told` bytes of
   // parameters.
   RecordEdge edge(const std::string& ptx, unsigned told, const std::string& passed) {
     const RecordJudgement result = judged(ptx, told, passed);
@@ -310,7 +310,7 @@ TEST(RecordJudge, WhatIsPassedBehindTheDeclaredParametersIsNotKnown) {
   Process process;
   const std::string filled_up = part(process, Part::kOther) + "1234";
   EXPECT_EQ(process.edge(module_of(128, ""), 128, filled_up).verdict, EdgeVerdict::kProven);
-  // Behind its own map a parameter has none, whatever is passed there.
+  // After its own map a parameter has none, whatever is passed there.
   for (const char* place : {"add.s64 %d1, %d1, 64;", "mov.b64 %d1, p+128;"}) {
     Process another;
     EXPECT_EQ(another.edge(module_of(128, place), 128, part(another, Part::kOther)).verdict,

@@ -15,7 +15,7 @@ namespace {
 using overlap::GivenArgument;
 
 // Drivers place what a process has side by side: a word further than this from all allocations is
-// no address.
+// not an address.
 constexpr std::uint64_t kNear = std::uint64_t{1} << 40;
 // No device has memory below.
 constexpr std::uint64_t kLeastAddress = 1 << 16;
@@ -35,7 +35,7 @@ std::uint64_t bytes_of_tensor(const TensorMapNote& note) {
                                                           8, 2, 4, 4, 4, 1, 1, 1};
   if (note.kind != TensorMapKind::kTiled || note.type >= kElementBytes.size()) return 0;
   if (note.rank == 0 || note.rank > std::size(note.dims)) return 0;
-  // No memory is that large, and a few of them are no overflow.
+  // No memory is that large, and a few of them are not overflow.
   constexpr std::uint64_t kMost = UINT64_MAX / 8;
   const auto product = [](std::uint64_t count, std::uint64_t bytes) {
     return bytes != 0 && count > kMost / bytes ? kMost : count * bytes;
@@ -96,7 +96,7 @@ void MemoryMap::note_map(const RecordedEvent& event) {
   const TensorMapNote note = tensor_map_of(event);
   MappedTensor tensor{note.address, bytes_of_tensor(note), {}};
   if (note.kind == TensorMapKind::kReplaced) {
-    // A map that nobody noted may be of a tensor of any size.
+    // A map that was not recorded may be of a tensor of any size.
     const MappedTensor* const from = mapped_tensor(bytes_of(note.from));
     tensor.bytes = from == nullptr ? 0 : from->bytes;
   }

@@ -29,7 +29,7 @@ struct GraphNodeOfRecord {
 
 struct GraphOfRecord {
   std::vector<GraphNodeOfRecord> nodes;  // in the order that they were added
-  // Their numbers, each behind those that it comes after. Edges in a circle are left out.
+  // Their numbers, each after those that it comes after. Edges in a circle are left out.
   std::vector<std::size_t> order() const;
 };
 

@@ -16,7 +16,7 @@ TEST(LayOut, MovesEachParameter) {
   EXPECT_EQ(lay_out("aaaabb", Params{{0, 4}, {4, 2}}, Params{{2, 4}, {8, 2}}),
             std::string("\0\0aaaa\0\0bb", 10));
   EXPECT_EQ(lay_out(block, Params{}, Params{}), "");
-  // What comes behind the last parameter is left out.
+  // What comes after the last parameter is left out.
   EXPECT_EQ(lay_out("aaaa....", Params{{0, 4}}, Params{{0, 4}}), "aaaa");
 }
 

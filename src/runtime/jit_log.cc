@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSimulated = "<ptx>:";
 
-// Takes the number in front and what stands behind it; 0, and nothing taken, where there is none.
+// Takes the number in front and what comes after it; 0, and nothing taken, where there is none.
 int take_number(std::string_view& text, std::string_view behind) {
   int number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);

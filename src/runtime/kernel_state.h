@@ -52,13 +52,13 @@ class ResolvedKernel {
   const std::array<std::uint32_t, 3>& required_block() const { return required_block_; }
   const std::array<std::uint32_t, 3>& required_cluster() const { return required_cluster_; }
   // The same, and where the image is not known, as of a foreign kernel, what the driver says. In
-  // what its grid is counted then nobody knows, so no grid is refused by it.
+  // what its grid is counted is then unknown, so no grid is refused by it.
   const std::array<std::uint32_t, 3>& compiled_cluster() const { return compiled_cluster_; }
   // The driver counts this kernel's grids in clusters of the required size, not in blocks.
   bool grid_in_clusters() const { return grid_in_clusters_; }
   // Its launches are noted, as other kernels may be loaded beside them: see PollingLaunches.
   bool is_noted() const { return is_noted_; }
-  // It is instrumented: behind its parameters it takes the address of its records.
+  // It is instrumented: after its parameters it takes the address of its records.
   bool is_traced() const { return facts_.traced; }
   // A launch is more than the driver's call.
   bool is_special() const { return is_special_; }

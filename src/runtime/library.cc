@@ -71,7 +71,7 @@ DriverLibrary::Opened DriverLibrary::open(const Image& image, bool with_log) {
     values[2] = log_->remarks.data();
     values[3] = reinterpret_cast<void*>(log_->remarks.size() - 1);
   }
-  // Else the driver would make a copy of its own.
+  // Otherwise the driver would make a copy of its own.
   CUlibraryOption preserved[] = {CU_LIBRARY_BINARY_IS_PRESERVED};
   void* yes[] = {reinterpret_cast<void*>(1)};
   // PTX must end in a NUL, which Image promises; binary images carry their own size.

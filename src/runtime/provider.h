@@ -19,7 +19,7 @@ struct DriverProvider {
   // Error(kNoDevice) where it is there but does not start.
   const driver::Driver* (*driver)(std::string* why);
   // The device that the part of a spec after the colon names ("1", "h200"; empty: the default
-  // device); nothing where it is no such name. The device need not exist.
+  // device); nothing where it is not such a name. The device need not exist.
   std::optional<int> (*ordinal)(std::string_view name);
   // The reverse: the full spec of a device, "cuda:1".
   std::string (*spec)(int ordinal);

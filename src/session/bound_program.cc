@@ -420,7 +420,7 @@ trace::LaunchRecords* BoundProgram::make_records() {
   if (!records_ || records_->blocks() < blocks) {
     records_.reset();
     records_.emplace(state_->device, blocks);
-    // Runs that nobody traces write there too.
+    // Runs without a trace write there too.
     records_->clear(stream_);
     stream_.synchronize();
   }

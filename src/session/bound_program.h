@@ -80,7 +80,7 @@ class BoundProgram {
   // Makes the tape for values whose memory is allocated.
   void take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols);
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
-  // made anew; then nothing has changed.
+  // rebuilt; then nothing has changed.
   bool update(std::span<const std::int64_t> symbols);
   // The tape has other values.
   void note_changes(const bind::TapeChanges& changes);

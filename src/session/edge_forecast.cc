@@ -13,7 +13,7 @@ namespace {
 
 // The time of a link of a chain of small kernels in a graph on an H200, in microseconds: with a
 // full edge, with a programmatic one after a kernel that never triggers, and after one that
-// triggers behind its loads (docs/benchmarks-pdl.md, 16,384 floats).
+// triggers after its loads (docs/benchmarks-pdl.md, 16,384 floats).
 constexpr double kFullLink = 1.20, kUntriggeredLink = 0.80, kTriggeredLink = 0.73;
 
 // A launch is small if its work takes less than this share of its edge: other launches may well do
@@ -56,7 +56,7 @@ class Forecaster {
     }
   }
 
-  // Memory has time for them while it is idle: between the launches, and behind the last blocks.
+  // Memory has time for them while it is idle: between the launches, and after the last blocks.
   void weights() {
     if (!starts_early() || to_.late_weights == 0) return;
     add(std::min(to_.late_weights_time, kTriggeredLink + from_.tail),

@@ -159,7 +159,7 @@ TEST_P(EnqueueTest, SymbolsHoldForLaterCalls) {
   EXPECT_THAT(failure.message(), HasSubstr("has no symbol \"B\""));
 }
 
-// A grid that becomes empty changes the order of launches, so the tape is made anew.
+// A grid that becomes empty changes the order of launches, so the tape is rebuilt.
 TEST_P(EnqueueTest, SymbolsThatNeedANewTapeKeepMemory) {
   const Device device = open_device();
   Executable executable =

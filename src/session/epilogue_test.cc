@@ -94,7 +94,7 @@ TEST_P(Executors, GroupsHaveEpilogues) {
   }));
 }
 
-// The edge to the launch behind it stays full, and memory that moves is followed.
+// The edge to the launch after it stays full, and memory that moves is followed.
 TEST_P(Executors, EpiloguesKeepTheOrderOfTheSteps) {
   const std::string text = kWorld + "[symbols]\nN = 8\n" +
                            buffer("y", "f32", "[\"N\"]", "inout", "ones") +
@@ -145,7 +145,7 @@ std::pair<std::uint64_t, std::string> chained(const std::string& text, const Dev
           executable.output("x").bytes + executable.output("y").bytes};
 }
 
-// A kernel between peers waits by itself, so that it may start early, and so may the launch behind
+// A kernel between peers waits by itself, so that it may start early, and so may the launch after
 // it; what the host does may not.
 TEST(Collectives, AKernelBetweenPeersStartsEarlyAfterALaunch) {
   const std::string text = chain(kEager);

@@ -176,7 +176,7 @@ ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers,
                                             const bind::PeerChoice& peers) const {
-  // With kernels between peers the judgement is made anew where all kernels can be looked into.
+  // With kernels between peers the judgement is rebuilt where all kernels can be looked into.
   const bool is_made =
       peers.ranks != 0 && std::ranges::all_of(program.kernels(), [&](const auto& kernel) {
         return kernels.ptx(kernel.name) != nullptr;

@@ -40,7 +40,7 @@ std::vector<SmPartReport> part_reports(const std::shared_ptr<const SharedParts>&
 // The split of a device that all executables of a loaded program share. Thread-safe.
 class PartPool {
  public:
-  // The parts of these sizes; made where nobody has them. Null for none. Throws what `split_sms`
+  // The parts of these sizes; made where there are none. Null for none. Throws what `split_sms`
   // throws, at the place of the plan's first part, with all of them as notes.
   std::shared_ptr<const SharedParts> take(const Device& device, const bind::Plan& plan,
                                           std::span<const std::int64_t> symbols);

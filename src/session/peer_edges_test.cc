@@ -182,7 +182,7 @@ TEST(PeerEdges, AnEarlyWriteOfWhatIsStillSentIsNotProvenAndFound) {
   expect_right(apart);
 }
 
-// Kernels that follow each other use the same slots, at once and behind another launch.
+// Kernels that follow each other use the same slots, at once and after another launch.
 TEST(PeerEdges, SlotsAreUsedAgainByTheNextKernels) {
   const std::string text =
       whole(reduce("\"y\"") + reduce("\"y\"") + reduce("\"x\", op = \"max\"") +

@@ -33,7 +33,7 @@ constexpr TensorDevice kTensorDevices[] = {
     {13, "CUDA managed", TensorDevice::Use::kAnyDevice},
 };
 constexpr std::int32_t kCuda = 2;
-// As many as arrays of NumPy and PyTorch have. More are no number of dimensions, and so many
+// As many as arrays of NumPy and PyTorch have. More are not a number of dimensions, and so many
 // extents are not there to be read.
 constexpr std::int32_t kMostDimensions = 64;
 

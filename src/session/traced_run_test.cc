@@ -180,7 +180,7 @@ TEST_F(TracedRunTest, NoScheduleFindsARace) {
   }
 }
 
-// A launch behind a full edge begins, and one behind a programmatic edge ends its wait, when the
+// A launch after a full edge begins, and one after a programmatic edge ends its wait, when the
 // one before has ended.
 TEST_F(TracedRunTest, TimesFollowTheOrderOfTheRun) {
   if (!is_simulated(open_device())) GTEST_SKIP() << "schedules are the simulated GPU's";

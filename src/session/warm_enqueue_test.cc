@@ -81,7 +81,7 @@ parallel = [
 Calls calls_of(const std::string& text, std::string_view name, ExecutorKind kind) {
   const DriverProvider& simulated = driver_providers().back();
   const driver::Driver& real = *simulated.driver(nullptr);
-  // A table of its own for this test: what it swaps in and out, nobody else sees.
+  // A table of its own for this test: no other test sees what it swaps in and out.
   static driver::Driver table = real;
   const Device device =
       DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal(name)));

@@ -49,9 +49,9 @@ struct BenchResult {
   std::optional<StepCounts> totals() const;
 };
 
-// Reads what `bench --json` wrote. Throws kNotFound, and kInvalidInput for a file that is no such
-// object, naming the key; for one of a failed or of another command, and for one without the times
-// of runs, which older versions wrote.
+// Reads what `bench --json` wrote. Throws kNotFound, and kInvalidInput for a file that is not such
+// a object, naming the key; for one of a failed or of another command, and for one without the
+// times of runs, which older versions wrote.
 BenchResult read_bench_result(const std::filesystem::path& file);
 
 }  // namespace baton::tools

@@ -17,7 +17,7 @@ bool is_archive(const std::filesystem::path& path);
 Cache::Copied export_archive(const Cache& cache, const std::filesystem::path& path);
 
 // Copies the entries of such a file into a cache. Damaged ones are logged and left out. Throws
-// kNotFound or kInvalidInput for a file that cannot be read or is no such zip, and kInvalidInput
+// kNotFound or kInvalidInput for a file that cannot be read or is not such a zip, and kInvalidInput
 // where an entry cannot be written.
 Cache::Copied import_archive(const Cache& cache, const std::filesystem::path& path);
 

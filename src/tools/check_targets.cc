@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Program files are small; a larger one is somebody else's.
+// Program files are small; a larger one is another tool's.
 constexpr std::uint64_t kMaxProgram = std::uint64_t{16} << 20;
 
 // Packages and tools have .toml files, too. A program has steps.

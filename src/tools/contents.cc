@@ -21,7 +21,7 @@ bool claims_metadata(std::string_view bytes) {
          (start != std::string_view::npos && bytes[start] == '{');
 }
 
-// Nothing for an image, for a program or library without any, and for what is no metadata at all.
+// Nothing for an image, for a program or library without any, and for what is not metadata at all.
 std::optional<FoundMetadata> find_metadata(std::string_view bytes, const std::string& name) {
   try {
     return read_metadata(bytes, name);

@@ -82,7 +82,7 @@ Json Extraction::take_list() {
 
 std::vector<std::string> Extraction::finish(const Json& manifest) {
   const std::filesystem::path target = folder_ / "manifest.json";
-  // Names and paths may hold bytes that are no UTF-8; JSON cannot.
+  // Names and paths may hold bytes that are not UTF-8; JSON cannot.
   write_file_atomically(target,
                         manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   written_.push_back(target.string());

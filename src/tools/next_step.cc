@@ -39,7 +39,7 @@ std::string rewrite_advice(const ProgramFile& program, const Device& device,
     return fmt::format("{} {} full; --rewrite wait makes {} programmatic", full,
                        full == 1 ? "edge is" : "edges are", made);
   } catch (const Error&) {
-    return {};  // a kernel that cannot be rewritten is no advice
+    return {};  // a kernel that cannot be rewritten is not advice
   }
 }
 

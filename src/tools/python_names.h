@@ -5,7 +5,7 @@
 
 namespace baton::tools {
 
-// What a reference script calls a symbol or a buffer: its name, with "_" behind it where that is a
+// What a reference script calls a symbol or a buffer: its name, with "_" after it where that is a
 // keyword of Python ("in", "lambda") or a name that the script needs itself ("np", "sum").
 std::string python_name(std::string_view name);
 

@@ -44,8 +44,8 @@ struct RecordContents {
                                       const record::ContentsNote& note) const;
 };
 
-// Reads what can be read. Throws kNotFound or kInvalidInput for what is no record, and for another
-// version.
+// Reads what can be read. Throws kNotFound or kInvalidInput for what is not a record, and for
+// another version.
 RecordContents read_record(const std::filesystem::path& path);
 
 // Judges the edges of one of its processes.

@@ -73,7 +73,7 @@ Environment record_environment(const RecordedDriver& driver, const std::filesyst
     added = exec_environment(settings, driver_folder(), "");
     added.erase("BATON_EXEC_REPORT");
     added["BATON_EXEC_DRIVER"] = recorder.string();
-    // Behind the preload, whose dlopen has to be found first.
+    // After the preload, whose dlopen has to be found first.
     added["LD_PRELOAD"] += ":" + recorder.string();
   } else {
     added["LD_PRELOAD"] = in_front_of(recorder, read_environment("LD_PRELOAD").value_or(""));

@@ -102,7 +102,7 @@ void RunDump::finish() {
                          {"program", program_.name()},
                          {"file", program_.file().string()},
                          {"steps", *list_}};
-  // Names and paths may hold bytes that are no UTF-8; JSON cannot.
+  // Names and paths may hold bytes that are not UTF-8; JSON cannot.
   write_file_atomically(folder_ / "manifest.json",
                         manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -11,7 +11,7 @@
 namespace baton::tools {
 namespace {
 
-// What is larger is no source that somebody reads.
+// What is larger is not a source that people read.
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;
 constexpr std::size_t kMostColumns = 400;
 

@@ -154,7 +154,7 @@ class KernelEditor {
     insert(end_of(i), std::move(last));
   }
 
-  // The label behind a guarded instruction; empty without a guard.
+  // The label after a guarded instruction; empty without a guard.
   std::string skipped(const Instruction& i) { return i.guard.empty() ? "" : new_label(); }
   static std::string guard_of(const Instruction& i, const std::string& skip) {
     if (skip.empty()) return "";
@@ -162,7 +162,7 @@ class KernelEditor {
   }
   std::string new_label() { return fmt::format("${}_{}", kInsertedPrefix, labels_++); }
 
-  // Behind the semicolon. None of these instructions has an operand with one.
+  // After the semicolon. None of these instructions has an operand with one.
   std::size_t end_of(const Instruction& i) const {
     const std::size_t begin = ptx::offset_of(module_, i.opcode);
     const std::size_t body = ptx::offset_of(module_, kernel_.body_text());

@@ -7,7 +7,7 @@
 
 namespace baton::trace {
 
-// All names of what is inserted begin so, behind the sign of a register or a label.
+// All names of what is inserted begin so, after the sign of a register or a label.
 inline constexpr std::string_view kInsertedPrefix = "baton_trace";
 
 // The changes of a module's text that make a kernel note what its blocks do (instrument.h). The

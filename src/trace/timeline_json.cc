@@ -125,14 +125,14 @@ class TimelineWriter {
     }
     for (const TimedStep* launch : launches) {
       if (launch->trigger < 0) continue;
-      // Behind an arrow's end, which Perfetto would give to the mark if both had one time.
+      // After an arrow's end, which Perfetto would give to the mark if both had one time.
       const double at = std::max(launch->trigger, launch->begin + 2 * kInside);
       events_.moment(tracks[launch], "trigger", "all blocks triggered", at,
                      args_of(*launch).erase(0, 1));
     }
   }
 
-  // Those between two launches with times are one bar, as nobody knows where one ends.
+  // Those between two launches with times are one bar, as it is unknown where one ends.
   void add_untimed() {
     double from = 0;
     std::vector<const TimedStep*> open;

@@ -113,7 +113,7 @@ double ExecutedArm::measure() {
 double ExecutedArm::seconds() {
   const WaitOptions wait{limits_.timeout, limits_.interrupt};
   reset();
-  // The first run behind another variant finds that one's data in the caches.
+  // The first run after another variant finds that one's data in the caches.
   executable_.enqueue(stream_);
   executable_.wait(stream_, wait);
   begin_.record(stream_);

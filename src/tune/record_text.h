@@ -10,8 +10,8 @@ namespace baton::tuning {
 // A record as JSON, which `read_record` reads as an equal one.
 std::string text_of(const TuneRecord& record);
 
-// Reads any text. `name` is its name in messages. Throws kInvalidInput for what is no record, and
-// for one of a later version.
+// Reads any text. `name` is its name in messages. Throws kInvalidInput for what is not a record,
+// and for one of a later version.
 TuneRecord read_record(std::string_view text, const std::string& name);
 
 }  // namespace baton::tuning

@@ -245,7 +245,7 @@ void Search::search() {
 
 void Search::conclude() {
   if (best_ == untuned_) return;
-  // Kernels and memory of their own: a lucky place in memory is no gain.
+  // Kernels and memory of their own: a lucky place in memory is not a gain.
   best_arm_.reset();
   const std::unique_ptr<Arm> copy = arm(untuned_);
   TuneTrial again;

@@ -68,7 +68,7 @@ struct Any {
 static_assert(sizeof(Any) == 16 && offsetof(Any, integer) == 8);
 static_assert(sizeof(Any) == sizeof(baton_value));
 
-// Behind the head of a text and of bytes: ByteArray. Of a tensor: DLTensor. Of a shape and of an
+// After the head of a text and of bytes: ByteArray. Of a tensor: DLTensor. Of a shape and of an
 // array:
 struct ShapeCell {
   const std::int64_t* data;

@@ -14,7 +14,7 @@
 namespace baton::tvm_ffi {
 namespace {
 
-// The head of a module: the object proper begins behind the table.
+// The head of a module: the object proper begins after the table.
 struct ModuleHead {
   void* const* table;
   Object object;

@@ -21,13 +21,13 @@ std::optional<std::string_view> bytes_of(const Any& value);
 // The tensor of a value; null for a value of another type. Valid as long as the value.
 const baton_tensor* tensor_of(const Any& value);
 
-// The same value for baton.h, which has the same layout for all that is no counted object. Throws
-// Failure for a value that no kernel takes; `what` is the argument: "argument 2".
+// The same value for baton.h, which has the same layout for all that is not a counted object.
+// Throws Failure for a value that no kernel takes; `what` is the argument: "argument 2".
 baton_value value_of(const Any& value, std::string_view what);
 
 // One to three extents of a launch: an int, or a tuple, list or shape of ints. Throws Failure.
 std::array<std::uint32_t, 3> extents_of(const Any& value, std::string_view what);
-// Throws Failure for a value that is no int.
+// Throws Failure for a value that is not an int.
 std::int64_t int_of(const Any& value, std::string_view what);
 
 // "f32[4, 8]".

@@ -46,7 +46,7 @@ Communicator::~Communicator() {
     std::unique_lock lock(mutex_);
     for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
       // Also to ranks that have ended: they wait for nothing, and this one for their answer. A rank
-      // that was given up and goes on must see the connection end without it.
+      // that was taken for dead and goes on must see the connection end without it.
       if (rank == rank_ || peers_[rank].knows_end) continue;
       peers_[rank].outgoing.push_back(frame_of(FrameKind::kEnd, {}));
     }

@@ -19,7 +19,7 @@ void expect_none(const std::vector<std::optional<Error>>& failures) {
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->what();
 }
 
-// Bytes that are no NaN of any float dtype, whose sums stay in range.
+// Bytes that are not NaN of any float dtype, whose sums stay in range.
 std::string values_of(std::uint32_t rank, DType dtype, std::size_t count) {
   std::mt19937 random(rank + 1);
   std::string bytes(count * size_of(dtype), '\0');

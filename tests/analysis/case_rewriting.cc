@@ -102,7 +102,7 @@ CaseForm beginnings() {
       .each_with_each = true};
 }
 
-// Triggers that extents decide: every launch is behind one that may let it in.
+// Triggers that extents decide: every launch is after one that may let it in.
 CaseForm triggers() {
   return {.name = "triggers",
           .body = R"(mov.u32 %r4, $what; setp.$test %p2, %r4, $bound;

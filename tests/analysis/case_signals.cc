@@ -3,7 +3,7 @@
 namespace baton::record {
 namespace {
 
-// A named barrier that only the warp behind the wait completes.
+// A named barrier that only the warp after the wait completes.
 CaseForm barriers() {
   return {
       .name = "barriers",
@@ -32,7 +32,7 @@ TAKES: $early $takes $id, $count; st.global.u32 [%d0], 1; ret;)",
       .each_with_each = true};
 }
 
-// An mbarrier whose phase only threads behind the wait complete.
+// An mbarrier whose phase only threads after the wait complete.
 CaseForm mbarriers() {
   return {
       .name = "mbarriers",

@@ -12,7 +12,7 @@
 namespace baton::record {
 namespace {
 
-// What may be written behind the modifiers that a row needs.
+// What may be written after the modifiers that a row needs.
 const std::vector<std::vector<std::string_view>>& endings() {
   static const std::vector<std::vector<std::string_view>> kEndings = {
       {"u32"},

@@ -25,7 +25,7 @@ std::vector<CaseGroup> case_groups();
 std::vector<CaseGroup> altered_programs();
 // At the bounds of what the analysis follows.
 std::vector<RecordedProgram> limit_programs();
-// Every kernel of PTX files in the repository, each behind itself and its neighbours.
+// Every kernel of PTX files in the repository, each after itself and its neighbours.
 std::vector<RecordedProgram> file_programs();
 
 }  // namespace baton::record

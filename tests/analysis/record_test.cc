@@ -1,5 +1,5 @@
 // The analysis is compared with a record of everything that it says about some thousand kernels. A
-// change of the record is no error in itself: it shows what a change of the analysis did.
+// change of the record is not an error in itself: it shows what a change of the analysis did.
 //
 // UPDATE=1 renews the record. BATON_RECORD_DUMP=FOLDER writes what is said, as text.
 

@@ -133,7 +133,7 @@ TEST_F(Capture, TakesFirstLaunchesOfEveryKind) {
 }
 
 // What the table says a graph keeps, the driver gives back byte for byte; what becomes an edge is
-// no attribute of the node.
+// not an attribute of the node.
 TEST_F(Capture, NodesKeepWhatTheTableSays) {
   const Memory window(device(), 4096);
   const LaunchAttributes kinds[] = {

@@ -11,7 +11,7 @@ namespace baton::conformance {
 namespace {
 
 // What images say, and what the driver says of them once they are loaded. Each image is loaded
-// alone, so that its own facts are what is held against the driver: PTX on every device, machine
+// alone, so that its own facts are what is checked against the driver: PTX on every device, machine
 // code where the device takes it.
 class Facts : public Conformance {
  protected:

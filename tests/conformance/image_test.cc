@@ -61,7 +61,7 @@ TEST_F(Images, KernelsAreFoundByEveryNameTheyHave) {
   EXPECT_THROW(module.kernel(), Error);
 }
 
-// As the Triton compiler makes them: two parameters of its own behind those of the source, shared
+// As the Triton compiler makes them: two parameters of its own after those of the source, shared
 // memory that the launch gives, PTX for one architecture.
 TEST_F(Images, OfTritonRun) {
   if (device().compile_arch() != "sm_90a") GTEST_SKIP() << "the PTX is for sm_90a";

@@ -42,7 +42,7 @@ TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
   check(model({20, 64}, {8, 4}, TensorMapType::kU32, TensorMapSwizzle::k64B), {{8, 15}});
 }
 
-// Stores write whole chunks of 16 bytes: also what stands behind a row that ends within one.
+// Stores write whole chunks of 16 bytes: also what comes after a row that ends within one.
 TEST_F(TensorMaps, StoresReachTheEndOfAChunk) {
   const auto check = [&](Model box, std::int64_t columns, const Coordinates& at) {
     const std::int64_t unit = 16 / static_cast<std::int64_t>(box.size());

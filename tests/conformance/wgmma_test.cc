@@ -28,7 +28,7 @@ struct Layout {
   bool rows_major = false;
 };
 
-constexpr unsigned kRightAt = 16384, kTileBytes = 49152;  // a, and b behind it
+constexpr unsigned kRightAt = 16384, kTileBytes = 49152;  // a, and b after it
 constexpr unsigned kThreads = 128;
 
 // A matrix of rows (m or n) and columns (k), of which a tile is one: where an element is, in bits.

@@ -90,7 +90,7 @@ class Arguments(Case):
                                *[name for name, _ in outs])
         self.assertEqual(got, [struct.pack("<f", 0.25), struct.pack("<d", numpy.exp(16.0)),
                                struct.pack("<i", 16), struct.pack("<q", -1)])
-        # 32 bits of a sign that nobody knows: what either reading holds.
+        # 32 bits of an unknown sign: what either reading holds.
         for value, want in ((-2**31, -2**31), (2**32 - 1, -1)):
             with self.subTest(value):
                 self.assertEqual(self.bytes_after(text(0, 0, value, 0, 0), "i"), [struct.pack("<i", want)])

@@ -94,7 +94,7 @@ class Bench(Case):
                 if not told and re.search(rb"with the times of steps: run \d{2,} of", shown):
                     process.send_signal(signal.SIGINT)
                     told = True
-        except OSError:  # how Linux ends a terminal that nobody writes to any more
+        except OSError:  # how Linux ends a terminal that no process writes to any more
             pass
         os.close(here)
         out = process.communicate()[0].decode()
@@ -134,7 +134,7 @@ class Terminal(Case):
         try:
             while part := os.read(here, 4096):
                 shown += part
-        except OSError:  # how Linux ends a terminal that nobody writes to any more
+        except OSError:  # how Linux ends a terminal that no process writes to any more
             pass
         os.close(here)
         self.assertEqual(process.wait(), status)

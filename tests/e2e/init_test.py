@@ -361,7 +361,7 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
         self.assertIn("a trial of kernel k on the simulated GPU failed", result.err)
 
     def test_a_racy_kernel(self):
-        """The guesses are right, so that nobody is told to mend them."""
+        """The guesses are right, so that the user is not told to mend them."""
         source = """extern "C" __global__ void reverse(float* y) {
   extern __shared__ float unused[];
   __shared__ float s[256];

@@ -136,7 +136,7 @@ std::vector<Program> block_programs() {
       {"parts_in_warp", {"barrier_divergence"}, run("parts_in_warp")},
       {"parts_in_three", {"barrier_divergence"}, run("parts_in_three")},
       {"counts_differ", {"barrier_divergence"}, run("counts_differ"), "deadlock"},
-      // --- Nobody goes on ---
+      // --- No thread goes on ---
       {"waits_alone", {"deadlock"}, run("waits_alone")},
       {"waits_crosswise", {"deadlock"}, run("waits_crosswise")},
       {"waits_elsewhere", {"deadlock"}, run("waits_elsewhere")},

@@ -138,7 +138,7 @@ constexpr Joined kJoined[] = {
      }},
 };
 
-// Kernels behind a producer of y: `late` accesses it behind the wait, `early` before.
+// Kernels behind a producer of y: `late` accesses it after the wait, `early` before.
 struct Dependent {
   const char* late;
   const char* early;

@@ -189,7 +189,7 @@ PATTERN(poll_past_cache) {
   y[0] = s[0];
 }
 PAIR(polls_by_acquire, polls_past_cache, poll_past_cache)
-// Time is no order.
+// Time orders nothing.
 PATTERN(wait_a_while) {
   INDEX;
   if (t != 0 || b > 1) return;

@@ -454,7 +454,7 @@ KERNEL(tells_in_cluster) {
   }
 }
 
-// --- What is no race ---
+// --- What is not a race ---
 KERNEL(writes_one_value) { INDEX; y[0] = 5; y[1 + t] = static_cast<float>(t); }
 KERNEL(writes_one_value_and_reads_it) {
   INDEX;

@@ -149,7 +149,7 @@ KERNEL(last_block_writes_before) {
     s[b] = x[i] + 1;
     __threadfence();
     is_last = atomicAdd(f, 1) == kBlocks - 1;
-    s[b] = x[i] + 2;  // behind the fence
+    s[b] = x[i] + 2;  // after the fence
   }
   __syncthreads();
   if (is_last && t < kBlocks) y[t] = s[t];

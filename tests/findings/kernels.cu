@@ -49,7 +49,7 @@ KERNEL consume_late(float* y, const float* x) {
 }
 KERNEL consume_weight(float* y, const float* x, const float* w) {
   INDEX;
-  const float weight = w[i];  // nobody writes it: before the wait
+  const float weight = w[i];  // no launch writes it: before the wait
   WAIT;
   y[i] = x[i] * weight;
 }
@@ -123,7 +123,7 @@ KERNEL consume_half(float* y, const unsigned short* x) { INDEX; WAIT; y[i] = x[i
 KERNEL shuffle_waits(float* y, const float* x) {
   INDEX;
   if (t % 32 == 0) WAIT;
-  const float none = __shfl_sync(0xffffffff, 0.0f, 0);  // behind it all lanes are ordered
+  const float none = __shfl_sync(0xffffffff, 0.0f, 0);  // after it all lanes are ordered
   y[i] = x[i] + none;
 }
 KERNEL writes_one(float* y) {
@@ -165,7 +165,7 @@ KERNEL reads_half_first(float* y, const unsigned short* x) {
 
 __device__ __noinline__ float element_of(const float* x, int i) { return __ldg(x + i); }
 KERNEL reads_in_function_first(float* y, const float* x) {
-  INDEX;  // the wait comes behind the call, in the caller
+  INDEX;  // the wait comes after the call, in the caller
   float v = 0;
   if (t % 8 == 3) v = element_of(x, i);
   WAIT;
@@ -226,7 +226,7 @@ KERNEL one_path_waits(float* y, const float* x, int n) {
   if (i < n) WAIT;
   y[i] = x[i] + 1;
 }
-// Blocks behind the first do not enter the loop.
+// Blocks after the first do not enter the loop.
 KERNEL waits_in_loop(float* y, const float* x, int n) {
   INDEX;
   for (int k = blockIdx.x; k < n; ++k) WAIT;
@@ -885,7 +885,7 @@ KERNEL copies_early(float* y, const float* x) {
     copy_bulk(s, x + blockIdx.x * 128, 512, &full);
   }
   wait_for(&full, 0);
-  y[i] = s[t ^ 64] + x[i];  // the mbarrier orders it behind the wait
+  y[i] = s[t ^ 64] + x[i];  // the mbarrier orders it after the wait
 }
 KERNEL copies_first(float* y, const float* x) {
   INDEX;
@@ -1002,7 +1002,7 @@ KERNEL exits_before_barrier(float* y, const float* x, int n) {
   y[i] = x[i];
 }
 
-// --- Nobody goes on ---
+// --- No thread goes on ---
 KERNEL waits_alone(float* y, const float* x) {
   INDEX;
   if (t < 32) asm volatile("bar.sync 1, 64;" ::: "memory");

@@ -42,7 +42,7 @@ KERNEL lanes_meet_in_quarters(float* y, const float* x) {
     __syncwarp(0xffu << (threadIdx.x % 32 / 8 * 8));
   });
 }
-// Each lane arrives, and waits for nobody.
+// Each lane arrives, and waits for no other.
 template <bool Waits>
 __device__ void arrive_in_warp(float* y, const float* x) {
   INDEX;

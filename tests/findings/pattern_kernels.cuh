@@ -190,7 +190,7 @@ __device__ void blur(float* y, const float* x) {
   y[i] = s[t] + s[t + 1] + s[t + 2];
 }
 PAIR(blurs, blurs_unordered, blur)
-// A product's tiles along k: the barrier behind the use of a tile.
+// A product's tiles along k: the barrier after the use of a tile.
 template <bool Right>
 __device__ void multiply_tiles(float* y, const float* x) {
   INDEX;
@@ -240,7 +240,7 @@ __device__ void reuse_memory(float* y, const float* x) {
   y[i] = v + s.vectors[t % 32].w;
 }
 PAIR(reuses_memory, reuses_memory_too_early, reuse_memory)
-// Three buffers in turn need a barrier a turn; two behind one of them do not suffice.
+// Three buffers in turn need a barrier a turn; two after one of them do not suffice.
 template <bool Right>
 __device__ void turn_buffers(float* y, const float* x) {
   INDEX;
@@ -293,7 +293,7 @@ __device__ void repeat_until_done(float* y, const float* x) {
   y[i] = static_cast<float>(turns);
 }
 PAIR(repeats_until_done, repeats_and_clears_early, repeat_until_done)
-// A stack whose top is atomic: what was pushed is popped behind a barrier.
+// A stack whose top is atomic: what was pushed is popped after a barrier.
 template <bool Right>
 __device__ void push_and_pop(float* y, const float* x) {
   INDEX;
@@ -568,7 +568,7 @@ __device__ void lock_list(float* y, const float* x) {
   }
 }
 PAIR(locks_list, unlocks_list_without_fence, lock_list)
-// A polynomial's coefficients are loaded by one warp, which then waits for nobody.
+// A polynomial's coefficients are loaded by one warp, which then waits for no other.
 template <bool Right>
 __device__ void load_table(float* y, const float* x) {
   INDEX;

@@ -127,7 +127,7 @@ std::vector<Program> right_programs() {
     b.early("reads_first", b.z, b.y);
   });
   add("waits_before_it_triggers", [](B& b) {
-    // The middle grid's blocks trigger behind their wait, so the first grid is done by then.
+    // The middle grid's blocks trigger after their wait, so the first grid is done by then.
     b.launch("produce", b.y, b.x);
     b.early("relay_late", b.z, b.w);
     b.early("reads_first", b.u, b.y);

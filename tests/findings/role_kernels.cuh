@@ -20,7 +20,7 @@ PATTERN(arrive_and_read) {
   }
 }
 PAIR(meets_and_reads, arrives_and_reads, arrive_and_read)
-// A barrier of two warps, behind which they arrive at one of all, tells the others of both.
+// A barrier of two warps, after which they arrive at one of all, tells the others of both.
 KERNEL(tells_other_pair) {
   INDEX;
   __shared__ float tile[128];
@@ -94,7 +94,7 @@ PATTERN(elect_writer) {
   y[i] = value[t / 32];
 }
 PAIR(elects_writer, elects_writer_without_barrier, elect_writer)
-// redux is no barrier.
+// redux is not a barrier.
 PATTERN(reduce_in_registers) {
   INDEX;
   __shared__ float tile[kThreads];

@@ -171,7 +171,7 @@ __device__ void make_once_in_block(float* y, const float* x) {
 PAIR(warps_make_once, warps_make_once_relaxed, make_once_in_block)
 
 // --- Copies ---
-// Who waits for a copy orders others by a barrier behind that wait, not before it.
+// Who waits for a copy orders others by a barrier after that wait, not before it.
 template <bool Right>
 __device__ void wait_and_meet(float* y, const float* x) {
   INDEX;

@@ -162,7 +162,7 @@ void add_bulk_copies(Group& group) {
            same)
       .in_cluster();
   for (const std::string_view read : {"", ".read"}) {
-    // Behind .read the source may change; the whole is there when the group is over.
+    // After .read the source may change; the whole is there when the group is over.
     group.add(fmt::format("{}st.shared.v2.u64 [%t], {{%a, %b}};\n  fence.proxy.async;\n"
                           "  cp.async.bulk.global.shared::cta.bulk_group [%g], [%t], 16;\n"
                           "  cp.async.bulk.commit_group;\n  cp.async.bulk.wait_group{} 0;\n"

@@ -198,7 +198,7 @@ void add_contention(Group& group) {
                  {Kind::kU32}, {{Kind::kU32, Match::kBits}}, kThreads, [](const u64*, u64* out) {
                    for (unsigned i = 0; i < kThreads; ++i) out[i * kSlotsPerResult] = 1;
                  });
-  // A counter behind a lock that every thread takes in turn.
+  // A counter after a lock that every thread takes in turn.
   group.add_rows(
       ".shared .align 4 .b32 lock;\n  .shared .align 4 .b32 counter;\n"
       "  .reg .pred %q;\n  .reg .b32 %t;\n  setp.eq.u32 %q, %tid_, 0;\n"

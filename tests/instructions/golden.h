@@ -21,7 +21,7 @@ struct Record {
 Record make_record(const std::string& group, const Case& one, const std::vector<u64>& inputs,
                    const std::vector<u64>& results, std::size_t rows);
 
-// Records that a GPU gave, for other devices to be held against.
+// Records that a GPU gave, for other devices to be checked against.
 class Golden {
  public:
   Golden() = default;

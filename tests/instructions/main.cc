@@ -13,9 +13,10 @@
 #include "instructions/runner.h"
 
 // The conformance of single PTX instructions: the same suite on every device. BATON_TEST_DEVICE
-// names the device ("sim" by default). What the device gives is also held against what an H200 gave
-// (tests/golden/instructions/h200.txt). `--dump-ptx=FOLDER` writes every module instead of running
-// it, for ptxas to check; `--write-golden=FILE` also writes what the device gives, as that file.
+// names the device ("sim" by default). What the device gives is also checked against what an H200
+// gave (tests/golden/instructions/h200.txt). `--dump-ptx=FOLDER` writes every module instead of
+// running it, for ptxas to check; `--write-golden=FILE` also writes what the device gives, as that
+// file.
 namespace baton::instructions {
 namespace {
 

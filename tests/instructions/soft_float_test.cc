@@ -10,7 +10,7 @@
 #include <string>
 
 // The references of floating instructions are only as good as the arithmetic they are made of. It
-// is held against vectors worked out by hand and, for the four rounding modes that the host has,
+// is checked against vectors worked out by hand and, for the four rounding modes that the host has,
 // against the host's own arithmetic. Compiled with -frounding-math.
 namespace baton::instructions {
 namespace {

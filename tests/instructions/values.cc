@@ -164,7 +164,7 @@ std::vector<u64> make_rows(const RowPlan& plan) {
   if (arity == 0) return rows;
   std::vector<std::size_t> sizes;
   for (const Values& values : plan.operands) sizes.push_back(values.edges.size());
-  // Too many combinations: the largest set of edges gives up its least telling ones.
+  // Too many combinations: the largest set of edges drops its least telling ones.
   // A single operand keeps all that it was given.
   while (arity > 1 && product_of(sizes) > kMostCombinations) {
     --*std::max_element(sizes.begin(), sizes.end());

@@ -151,7 +151,7 @@ class Body {
     }
   }
 
-  // Blocks, cut at labels, behind branches and at some other places, in another order.
+  // Blocks, cut at labels, after branches and at some other places, in another order.
   std::string in_other_order() {
     struct Piece {
       std::string name, text;

@@ -15,7 +15,7 @@ enum class Together { kBlock, kWarp, kNobody };
 // warps go different ways. Not thread-safe.
 class OrderedKernel : public KernelWriter {
  public:
-  // The simulated GPU takes an atomic operation behind a fence for the release of a flag, of
+  // The simulated GPU takes an atomic operation after a fence for the release of a flag, of
   // whatever scope the fence is. So a chain has either fences or atomic operations.
   OrderedKernel(std::uint64_t seed, std::uint32_t block, bool has_fences)
       : KernelWriter(seed), block_(block), has_fences_(has_fences) {

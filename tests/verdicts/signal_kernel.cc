@@ -140,7 +140,7 @@ void SignalKernel::statement(std::uint32_t warp) {
     case 3:
       line("bar.warp.sync -1;");
       return;
-    case 4: {  // an arrival that nobody counts
+    case 4: {  // an arrival that is not counted
       if (!errs(30)) return;
       const Place at = place(pick(kSlots));
       line("@{} mbarrier.arrive{}.b64 _, [{}];", guard(), at.space, at.operand);

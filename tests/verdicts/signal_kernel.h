@@ -11,7 +11,7 @@ namespace baton::verdicts {
 // Writes a kernel whose warps have roles. Some wait for the launch before, and signal others in
 // rounds, by mbarriers, bulk copies and named barriers. Often a role does something wrong: it
 // arrives before it waits, looks at another mbarrier or phase, awaits too few arrivals, arrives
-// where a guard lets it, or gives up. A kernel with named barriers makes fewer mistakes, and waits
+// where a guard lets it, or ends. A kernel with named barriers makes fewer mistakes, and waits
 // for mbarriers without an end. In the others a thread leaves when it has looked in vain. So
 // kernels end. Not thread-safe.
 class SignalKernel : public KernelWriter {

@@ -34,7 +34,7 @@ std::string beginning_of(const fs::path& path) {
   return bytes;
 }
 
-// "2G", "500M", "1048576"; nothing where it is no size.
+// "2G", "500M", "1048576"; nothing where it is not a size.
 std::optional<std::uint64_t> parse_size(std::string_view text) {
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -22,8 +22,8 @@ using Words = std::array<std::uint64_t, kSum + 1>;
 constexpr std::uint64_t kMagicWord = 0x3230'5441'5453'4e42;  // "BNSTAT02"
 constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-// Nobody holds the lock for longer than a read and a write; who is stopped in between must not stop
-// the others.
+// No process holds the lock for longer than a read and a write; who is stopped in between must not
+// stop the others.
 constexpr std::chrono::milliseconds kPatience{200};
 
 std::uint64_t sum_of(const Words& words) {

@@ -15,7 +15,7 @@ struct CacheCounters {
   std::uint64_t evictions = 0;  // entries that were removed to make room
   std::uint64_t evicted_bytes = 0;
   // Of all entries, as far as writers told: one that was killed at the wrong moment did not.
-  // Nothing where nobody knows.
+  // Nothing where it is unknown.
   std::optional<std::uint64_t> stored_bytes;
 };
 

@@ -31,7 +31,7 @@ std::string write_entry(const Result& result, std::string_view key);
 // The whole entry, or nothing and the reason in `*damage`: cut, changed, of another key or format.
 std::optional<Result> read_entry(std::string_view bytes, std::string_view key, std::string* damage);
 
-// Whether it is of an older format, which nobody reads any more.
+// Whether it is of an older format, which is not read any more.
 bool is_outdated(std::string_view bytes);
 
 // The summary alone, from the beginning of a file; unchecked but for its bounds.

@@ -43,8 +43,8 @@ class CachedWrite {
   std::filesystem::path own_;
 };
 
-// Removes what writers that were killed left in the folder `temporary`: what nobody has written to
-// for an hour.
+// Removes what writers that were killed left in the folder `temporary`: what no process has written
+// to for an hour.
 void remove_abandoned_files(const std::filesystem::path& temporary);
 
 // Notes that the file was used now: its time of change says so.

@@ -62,7 +62,8 @@ class CacheKill : public testing::Test {
   ~CacheKill() override { set_log_callback({}); }
 
   // `prepare` makes the cache as the victim finds it. After each kill the entry of the key is there
-  // and whole, or not at all, nobody has to wait, and the next one repairs all there is to repair.
+  // and whole, or not at all, no process has to wait, and the next one repairs all there is to
+  // repair.
   void survives(std::uint64_t max_bytes, const std::function<void(const Cache&)>& prepare) {
     // Nothing that lasts happens between one system call and the next.
     for (int stop = 2;; stop += 2) {

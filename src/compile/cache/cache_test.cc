@@ -296,7 +296,7 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenMeansNoCache) {
   EXPECT_FALSE(later.has("not kept"));
 }
 
-// Root may write anywhere: for as long as it lives, this process is nobody.
+// Root may write anywhere: for as long as it lives, this process has no rights.
 class Unprivileged {
  public:
   Unprivileged() : is_root_(geteuid() == 0) {

@@ -40,7 +40,7 @@ PathTable::PathTable(const Request& request) {
     exact_.emplace_back(std::move(compilers), mark(label));
     names_.emplace_back(mark(label), std::move(readers));
   };
-  // NVRTC puts the working directory in front of a name that is no full path.
+  // NVRTC puts the working directory in front of a name that is not a full path.
   std::error_code failed;
   const fs::path working = fs::current_path(failed);
   const auto add_named = [&](std::string_view label, const std::string& compilers,

@@ -68,7 +68,7 @@ class LinkCall {
 };
 
 // nvJitLink ends the process for an architecture that it does not know, and does not list those
-// that it knows. NVRTC does; an nvJitLink that is no older knows them too.
+// that it knows. NVRTC does; an nvJitLink of this age or later knows them too.
 void require_architecture(const Toolkit& toolkit, const NvJitLink& linker,
                           const std::string& arch) {
   const Nvrtc& nvrtc = Nvrtc::load(require_nvrtc(toolkit));

@@ -347,7 +347,7 @@ LinkInput read_link_input(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   constexpr std::uint64_t kMaxLinkFile = std::uint64_t{2} << 30;
   const std::string bytes = read_file(path, kMaxLinkFile);
-  // An ELF file of another machine is no source either.
+  // An ELF file of another machine is not a source either.
   const bool is_image = compiler::is_called_image(path) || image::kind_of(bytes).has_value() ||
                         image::ElfFile::has_magic(bytes);
   if (is_image) return Image::from_bytes(bytes, path.string());

@@ -31,7 +31,7 @@ void add_once(std::vector<std::string>& list, std::string option) {
   if (std::ranges::count(list, option) == 0) list.push_back(std::move(option));
 }
 
-// The value behind "=", or the next of the options.
+// The value after "=", or the next of the options.
 std::optional<std::string> value_of(const SharedOption& shared,
                                     const std::vector<std::string>& options, std::size_t& i) {
   const std::string_view option = options[i];

@@ -31,7 +31,7 @@ TEST(AssemblerErrors, NameTheLineOfInlinePtx) {
   EXPECT_EQ(error.code(), ErrorCode::kCompile);
   EXPECT_EQ(error.where().file, "k.cu");
   EXPECT_EQ(error.where().line, 3);
-  EXPECT_THAT(error.notes(), SizeIs(1));  // and no word of having given up
+  EXPECT_THAT(error.notes(), SizeIs(1));  // and no message of having stopped
   EXPECT_THAT(error.what(), AllOf(HasSubstr("Not a name of any known instruction: 'bogus'"),
                                   HasSubstr("PTX line"), HasSubstr("bogus.add %r")));
 }

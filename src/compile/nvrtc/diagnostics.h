@@ -16,7 +16,7 @@ struct Diagnostic {
   SourceLocation where;  // the column is 0 where the compiler does not show it
   std::string message;
   std::string excerpt;  // the source line and its caret, one a line; may be empty
-  int ptx_line = 0;     // of the assembler's, in the PTX; 0 where it is no such message
+  int ptx_line = 0;     // of the assembler's, in the PTX; 0 where it is not such a message
   std::vector<std::string> details;  // candidates, instantiation stacks, notes
 
   // "norm.cu:12:3: error: identifier "x" is undefined" and what follows it, one a line.

@@ -104,7 +104,7 @@ std::optional<LineTable> read_table(std::string_view section) {
     table.files.push_back({(in / *name).string(), *rest});
   }
   table.names_end = at;
-  // NVIDIA's compilers write four zeros more behind the names.
+  // NVIDIA's compilers write four zeros more after the names.
   if (table.names_end > kHeaderLengthAt + 4 + std::size_t{*header}) return std::nullopt;
   return table;
 }
@@ -156,7 +156,7 @@ std::optional<Found> find_section(std::string_view cubin) {
   }
 }
 
-// What stands behind the section moves by `shift`; false where something spans its end.
+// What comes after the section moves by `shift`; false where something spans its end.
 bool move_what_follows(std::string& out, std::uint64_t end, std::uint64_t shift) {
   const auto sections = *load<std::uint64_t>(out, kSectionOffsetAt);
   const auto programs = *load<std::uint64_t>(out, kProgramOffsetAt);

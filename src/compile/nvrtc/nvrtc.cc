@@ -49,7 +49,7 @@ std::unique_ptr<const Nvrtc> open_nvrtc(const std::filesystem::path& path) {
   require_symbol(*library, table->lowered_name, "nvrtcGetLoweredName", kNeededNvrtc);
   table->install_headers = reinterpret_cast<decltype(table->install_headers)>(
       library->symbol("nvrtcInstallBundledHeaders"));
-  // It keeps state for the life of the process; nobody supports unloading it.
+  // It keeps state for the life of the process; unloading it is not supported.
   library->leak();
   load_builtins(*table);
   return table;

@@ -46,7 +46,7 @@ struct Nvrtc {
   std::string version_text() const;
   // The numbers of the architectures it compiles for: 75, 80, 90, …
   std::vector<int> archs() const;
-  // Throws kInternal, naming the call, where `result` is no success.
+  // Throws kInternal, naming the call, where `result` is not success.
   void check(Result result, const char* call) const;
 };
 

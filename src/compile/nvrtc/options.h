@@ -8,8 +8,8 @@
 
 namespace baton::compiler {
 
-// A source's own options, told apart as far as Baton has to know them. All others are passed on as
-// written.
+// A source's own options, distinguished as far as Baton has to know them. All others are passed on
+// as written.
 struct ParsedOptions {
   bool is_relocatable = false;                 // -rdc=true: other files may define and call
   std::vector<std::string> others;             // in order; without folders and forced includes

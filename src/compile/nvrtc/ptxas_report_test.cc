@@ -6,7 +6,7 @@ namespace baton::compiler {
 namespace {
 
 TEST(PtxasReport, GivesEachKernelAndLeavesTheOtherLines) {
-  // As NVRTC 13.0 writes it; the second function is no kernel.
+  // As NVRTC 13.0 writes it; the second function is not a kernel.
   std::string log = R"(k.cu(1): warning #177-D: variable "unused" was declared but never referenced
 
 ptxas info    : 2048 bytes gmem, 16 bytes cmem[3]

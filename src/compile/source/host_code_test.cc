@@ -205,7 +205,7 @@ TEST_F(HostCode, TakesHostCodeThatLaunchesNothing) {
       }
     }
   }
-  // A kernel has no use for them, and hears of what it lacks as ever.
+  // A kernel does not take them, and gets the message about what it lacks.
   for (const char* arch : {"sm_90a", "compute_90"}) {
     const Source source =
         Source::from_text("__global__ void k(char* p) { p[0] = getenv(\"HOME\")[0]; }", "k.cu");

@@ -188,7 +188,7 @@ class Scanner {
     return std::nullopt;
   }
 
-  // A list instead of recursion: chains of includes are as deep as somebody likes.
+  // A list instead of recursion: chains of includes may be of any depth.
   void drain() {
     draining_ = true;
     for (std::size_t i = 0; i < pending_.size(); ++i) {

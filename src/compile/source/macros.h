@@ -17,7 +17,7 @@ struct MacroDefinition {
 };
 MacroDefinition macro_definition(std::string_view directive);
 
-// Calls `visit` with each word of the text that is no comment and no string.
+// Calls `visit` with each word of the text that is not a comment and no string.
 void for_each_word(std::string_view text, const std::function<void(std::string_view)>& visit);
 
 // Of "(T){...}" in what stands for a macro: the parts that make "T{...}" of it go.

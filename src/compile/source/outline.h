@@ -58,7 +58,7 @@ class Outline {
   };
   Try try_at(std::size_t place) const;
 
-  // Where the specifiers of a declaration begin: behind its template parameters and `extern "C"`.
+  // Where the specifiers of a declaration begin: after its template parameters and `extern "C"`.
   std::size_t specifiers(std::size_t declaration) const;
 
   // The type of "(T){" where the place is that bracket: the parts that make "T{" of it go.

@@ -162,7 +162,7 @@ class Tokenizer {
     }
   }
 
-  // One that its line does not end, as in text that is no program, ends with the line.
+  // One that its line does not end, as in text that is not a program, ends with the line.
   void quoted() {
     const char quote = text_[at_++];
     while (at_ < text_.size() && peek() != quote && peek() != '\n') {

@@ -6,7 +6,7 @@
 
 namespace baton::compiler {
 
-// One token of C++ that is no comment and no part of a directive.
+// One token of C++ that is not a comment and no part of a directive.
 struct SourceToken {
   enum class Kind { kWord, kNumber, kQuoted, kSymbol };
   Kind kind = Kind::kSymbol;
@@ -23,7 +23,7 @@ struct DirectiveLine {
 // A source as the preprocessor sees it before it expands anything. Symbols are single characters
 // but
 // "::", so that ">>" closes two template lists. Of the branches of a conditional whose brackets are
-// not balanced only the first is here: all of them together are no program.
+// not balanced only the first is here: all of them together are not a program.
 struct TokenizedText {
   std::vector<SourceToken> tokens;
   std::vector<DirectiveLine> directives;

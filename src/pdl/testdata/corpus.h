@@ -39,7 +39,7 @@ inline constexpr const char* kRight[] = {
     "plain x y; selects x y z 1",
     "plain x y; picks_from_array x y z 0",
     "plain x y; plain y+512 z",
-    // What nobody writes may be read early.
+    // What no launch writes may be read early.
     "plain x y; weights_early w y z",
     "plain x y; weights_early 0 y z",  // no buffer
     "weights_early w x y; weights_early w y x; weights_early w x y",
@@ -54,7 +54,7 @@ inline constexpr const char* kRight[] = {
     "plain x y; bulk_copies_early w z",
     "plain x y; reads_early w z",
     "plain x y; one_role_reads_early y w z",
-    // Nor is there anything about what nobody else touches.
+    // Nor is there anything about what no other launch touches.
     "plain x y; writes_early y z",
     "plain x y; counts_early c",
     "plain x y; reduces_early s",

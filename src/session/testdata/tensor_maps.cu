@@ -74,7 +74,7 @@ extern "C" __global__ void tile_behind(const CUtensorMap* from,
   store_tile(&to, tile, x, y);
 }
 
-// 128 bytes that are no place for a map.
+// 128 bytes that are not a place for a map.
 struct alignas(16) Words {
   unsigned long long words[16];
 };

@@ -107,7 +107,7 @@ struct ToldSide {
   size_t x, y, z, pitch, height;
 };
 
-// `width` counts bytes, and texels behind the call where the side is an array's.
+// `width` counts bytes, and texels after the call where the side is an array's.
 cudaError_t tell(const ToldSide& told, cudaArray_t* array, cudaPos* position, cudaPitchedPtr* side,
                  size_t* width) {
   if (told.type != CU_MEMORYTYPE_ARRAY) {

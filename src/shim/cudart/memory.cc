@@ -18,7 +18,7 @@ CUdeviceptr* address_in(void** pointer) {
 
 }  // namespace
 
-// No bytes are no error here, and a null pointer.
+// No bytes are not an error here, and a null pointer.
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   BATON_RUNTIME_BEGIN();
   if (pointer == nullptr) return answer(cudaErrorInvalidValue);

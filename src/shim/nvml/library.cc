@@ -1,8 +1,8 @@
 // libnvidia-ml.so.1: the simulated device as NVML tells of devices, for programs that look there
-// what CUDA will find. What is no part of a simulated device (temperatures, clocks) has no function
-// here, as in a library of an older version. Links and processes have those that torch demands. A
-// process may ask and be forked before it uses CUDA: only what needs a context starts the simulated
-// GPU.
+// what CUDA will find. What is not part of a simulated device (temperatures, clocks) has no
+// function here, as in a library of an older version. Links and processes have those that torch
+// demands. A process may ask and be forked before it uses CUDA: only what needs a context starts
+// the simulated GPU.
 
 #define CUDA_ENABLE_DEPRECATED
 #include <cuda.h>

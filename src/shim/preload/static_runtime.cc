@@ -47,7 +47,7 @@ bool take_over(const SymbolTable& object, std::uintptr_t base, void* own) {
   std::set<Elf64_Addr> starts;
   object.functions(
       [&](std::string_view, const Elf64_Sym& symbol) { starts.insert(symbol.st_value); });
-  // A function shorter than a jump has padding behind it.
+  // A function shorter than a jump has padding after it.
   const auto has_room = [&](const Elf64_Sym& symbol) {
     const auto next = starts.upper_bound(symbol.st_value);
     return symbol.st_size >= kJumpBytes ||

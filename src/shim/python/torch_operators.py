@@ -235,7 +235,7 @@ def take_over(torch, notices):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # The library goes when nobody holds it.
+        # The library is unloaded when no reference is left.
         torch._baton_operators = operators.register()
         # Faster variants have no counterpart on the CPU.
         torch.backends.cudnn.enabled = False

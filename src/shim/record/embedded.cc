@@ -55,7 +55,7 @@ void note_embedded_images() {
   dl_iterate_phdr(collect, &paths);
   const std::lock_guard lock(mutex);
   for (const std::string& path : paths) {
-    // The kernel's own, which is no file.
+    // The kernel's own, which is not a file.
     if (path.find('/') == std::string::npos || !known.insert(path).second) continue;
     save_images_of(path);
   }

@@ -63,7 +63,7 @@ void read_params(const Questions& ask, CUfunction function, KnownFunction& known
   for (std::size_t k = 0;; ++k) {
     std::size_t offset = 0, size = 0;
     const CUresult result = ask.param(function, k, &offset, &size);
-    if (result == CUDA_ERROR_INVALID_VALUE) break;  // behind the last one
+    if (result == CUDA_ERROR_INVALID_VALUE) break;  // after the last one
     if (result != CUDA_SUCCESS || offset + size > 65536) return;
     known.params.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
     known.param_bytes = std::max(known.param_bytes, static_cast<std::uint32_t>(offset + size));

@@ -100,7 +100,7 @@ void write_any(const std::vector<record::EdgeNote>& edges, const CUgraphNodePara
     case CU_GRAPH_NODE_TYPE_MEMCPY:
       return write_structure(NodeKind::kCopy, edges, params.memcpy.copyParams);
     case CU_GRAPH_NODE_TYPE_MEMSET: {
-      // The newer structure has a context behind the same members.
+      // The newer structure has a context after the same members.
       CUDA_MEMSET_NODE_PARAMS fill;
       std::memcpy(&fill, &params.memset, sizeof fill);
       return write_structure(NodeKind::kFill, edges, fill);

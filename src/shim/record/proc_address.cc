@@ -35,7 +35,7 @@ CUresult ask_driver(const char* name, void** function, int version, cuuint64_t f
 }
 
 // The exported function in place of what the driver gave. A version that is newer than the known
-// ones has a signature that nobody here knows: it stays the driver's, and the record says so.
+// ones has an unknown signature: it stays the driver's, and the record says so.
 void lead(const char* name, void** function, int version, cuuint64_t flags) {
   if (name == nullptr || function == nullptr || *function == nullptr) return;
   const auto stream = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0

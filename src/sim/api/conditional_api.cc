@@ -142,7 +142,7 @@ CUresult GraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph 
   return CUDA_SUCCESS;
 }
 
-// An edge with data is added behind the node, which is there even if the edge is refused.
+// An edge with data is added after the node, which is there even if the edge is refused.
 CUresult GraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                       const CUgraphEdgeData* data, size_t count, CUgraphNodeParams* params) {
   enter();

@@ -67,7 +67,7 @@ KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
   return work;
 }
 
-// The same node with other attributes, its launch held against kernel and device anew.
+// The same node with other attributes, its launch checked against kernel and device anew.
 KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute> attributes) {
   const GridLaunch& launch = work.launch;
   LaunchRequest request;
@@ -90,7 +90,7 @@ KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute
   return changed;
 }
 
-// What concerns streams alone is no attribute of a node (as an H200's driver 580.159 answers).
+// What concerns streams alone is not an attribute of a node (as an H200's driver 580.159 answers).
 bool is_kept(CUlaunchAttributeID id) {
   static constexpr CUlaunchAttributeID kKept[] = {
       CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,

@@ -19,7 +19,7 @@ namespace baton::sim::api {
 std::shared_ptr<SimGraph> graph_of(CUgraph handle);
 std::shared_ptr<GraphNode> node_of(CUgraphNode handle);
 
-// Adds a node behind others of the graph, with full edges. Throws Refusal.
+// Adds a node after others of the graph, with full edges. Throws Refusal.
 CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,
                   size_t count, NodeWork work);
 
@@ -44,7 +44,7 @@ FreeWork free_work(const SimGraph& graph, std::uint64_t address);
 // Whether a capture takes what is submitted to the stream.
 bool is_capturing(const SimStream& stream);
 // Adds a node that allocates memory, if the stream is being captured, and returns the memory's
-// address. Else returns nothing.
+// address. Otherwise returns nothing.
 std::optional<CUdeviceptr> capture_alloc(SimStream& stream, std::uint64_t bytes);
 // Adds a node that frees the memory, if the stream is being captured and the address is a graph's.
 // Returns whether it did.

@@ -31,7 +31,7 @@ ManagedPart part_of(CUdeviceptr address, size_t bytes) {
   return {host->advice, address - host->base, bytes};
 }
 
-// Throws Refusal for what is no device and no part of the host.
+// Throws Refusal for what is not a device and no part of the host.
 CUmemLocation place_of(const CUmemLocation& location) {
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:

@@ -17,7 +17,7 @@ constexpr CUstreamAttrID kKeptAttributes[] = {
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
     CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN};
 
-// What a stream has that nobody gave the attribute.
+// The value of an attribute that a stream was not given.
 CUstreamAttrValue usual_value(CUstreamAttrID attribute) {
   CUstreamAttrValue value{};
   if (attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) {

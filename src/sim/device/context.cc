@@ -36,7 +36,7 @@ EngineConfig engine_config(int ordinal, const Profile& profile,
   return config;
 }
 
-// Findings that are told one by one when nobody took them.
+// Findings that are told one by one when no caller took them.
 constexpr std::size_t kMostTold = 8;
 
 bool is_pending(const CommandPtr& command) {
@@ -146,7 +146,7 @@ std::vector<Dependency> Context::predecessors(const Lock& lock, const SimStream&
   return before;
 }
 
-// What nobody may do with a stream that is being captured ends the capture.
+// What is not allowed on a stream that is being captured ends the capture.
 void Context::forbid_in_capture(const Lock&, const SimStream& stream) {
   if (stream.capture.capture == nullptr) return;
   stream.capture.capture->invalidated = true;

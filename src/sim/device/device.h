@@ -40,8 +40,8 @@ class SimDevice {
   std::shared_ptr<Context> context() const;
 
   void retain();
-  // False where nobody retains the context. The last release waits for what was submitted, and then
-  // frees all that the context holds; errors that poisoned it are gone with it.
+  // False where the context is not retained. The last release waits for what was submitted, and
+  // then frees all that the context holds; errors that poisoned it are gone with it.
   bool release();
   // Ends the context whoever retains it. They hold a dead context until they retain it anew.
   void reset();

@@ -24,7 +24,7 @@ struct SmResource {
 
   // All of a device.
   static SmResource of(const SimDevice& device);
-  // Throws Refusal(CUDA_ERROR_INVALID_RESOURCE_TYPE) for what is no resource of SMs.
+  // Throws Refusal(CUDA_ERROR_INVALID_RESOURCE_TYPE) for what is not a resource of SMs.
   static SmResource read(const CUdevResource& resource);
   CUdevResource written() const;
 };

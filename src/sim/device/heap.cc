@@ -175,7 +175,7 @@ void DeviceHeap::end_reserve(std::uint64_t address) {
     entries_.erase(found);
     return;
   }
-  // Memory that nobody has is about to be freed.
+  // Memory that has no owner is about to be freed.
   entry.orphaned = true;
   entry.leaving = !entry.claimed;
 }

@@ -13,8 +13,8 @@ namespace baton::sim {
 
 struct Command;
 
-// The memory of one device as users of the driver own it: what they allocated, told apart from what
-// modules placed there, and what is about to be freed in stream order. Thread-safe.
+// The memory of one device as users of the driver own it: what they allocated, distinguished from
+// what modules placed there, and what is about to be freed in stream order. Thread-safe.
 class DeviceHeap {
  public:
   DeviceHeap(int ordinal, std::uint64_t capacity);

@@ -27,12 +27,12 @@ struct FatbinWrapper {
   std::uint32_t magic = 0;
   std::uint32_t version = 0;
   const void* fatbin = nullptr;
-  // In version 2: the fatbins of the objects that nvlink joined, and a null behind them.
+  // In version 2: the fatbins of the objects that nvlink joined, and a null after them.
   const void* const* joined = nullptr;
 };
 constexpr std::uint32_t kVersionOfJoined = 2;
 
-// Whether `code` starts with `magic`. Reads no byte behind the first that differs, as a shorter
+// Whether `code` starts with `magic`. Reads no byte after the first that differs, as a shorter
 // text ends in a NUL.
 bool starts_with(const char* code, std::string_view magic) {
   for (std::size_t i = 0; i < magic.size(); ++i) {

@@ -171,7 +171,7 @@ TEST_F(LibraryTest, FunctionsHaveSettingsOfTheirOwn) {
   ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelSetAttribute(dynamic, 70000, staged, 0));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuFuncGetAttribute(&value, dynamic, function));
   EXPECT_EQ(value, 70000);
-  // A kernel is no function, nor a function a kernel.
+  // A kernel is not a function, nor a function a kernel.
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE,
                 driver.cuFuncGetAttribute(&value, dynamic, reinterpret_cast<CUfunction>(staged)));
   EXPECT_RESULT(

@@ -19,15 +19,15 @@ struct Settings {
   driver::Simulator::Options common;  // for work in no session
   // A kernel that faults ends alone: its context goes on without an error.
   bool keep_going = false;
-  // Stops kernels for whoever debugs them; null: nobody does.
+  // Stops kernels for a debugger; null: there is none.
   std::shared_ptr<Debugger> debugger;
   // Takes each finding of work in no session when it is first seen, in the device's thread; null:
-  // nobody. It must not call the driver.
+  // none. It must not call the driver.
   void (*first_seen)(const driver::Finding& finding) = nullptr;
   // Takes the findings of such work, with their counts, that are left when a context ends.
   // Null: errors are logged.
   void (*left)(std::span<const driver::Finding> findings) = nullptr;
-  // Told of each image that does not run here, and why; null: nobody.
+  // Told of each image that does not run here, and why; null: it is not told.
   void (*image_refused)(std::string_view why) = nullptr;
 };
 

@@ -35,7 +35,7 @@ struct CaptureState {
   std::vector<GraphDependency> frontier;
 };
 
-// Adds a node behind the frontier, which becomes that node alone. Kernels that are launched as
+// Adds a node after the frontier, which becomes that node alone. Kernels that are launched as
 // dependents of a kernel are connected to it by programmatic edges. Throws Refusal where the
 // capture is invalidated.
 std::shared_ptr<GraphNode> capture_node(CaptureState& state, NodeWork work,

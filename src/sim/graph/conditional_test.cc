@@ -79,7 +79,7 @@ class ConditionalTest : public DriverTest {
                   driver.cuGraphConditionalHandleCreate(&handle, of, context, initial, flags));
     return handle;
   }
-  // One thread of the kernel with two arguments of 8 bytes, behind a node or at the beginning.
+  // One thread of the kernel with two arguments of 8 bytes, after a node or at the beginning.
   CUgraphNode launch(CUgraph to, const char* name, std::uint64_t a, std::uint64_t b,
                      CUgraphNode after = nullptr) {
     void* arguments[] = {&a, &b};

@@ -214,7 +214,7 @@ TEST_F(GraphTest, NodesTakeAttributes) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphKernelNodeGetAttribute(
                                   node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &kept));
   EXPECT_EQ(kept.clusterDim.x, 2u);
-  // Held against the launch: two blocks are no multiple of three.
+  // Checked against the launch: two blocks are not a multiple of three.
   value.clusterDim = {3, 1, 1};
   EXPECT_NE(CUDA_SUCCESS, driver.cuGraphKernelNodeSetAttribute(
                               node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));

@@ -113,7 +113,7 @@ struct Dependency;
 class Turns;
 
 // What a conditional node does. Its own command is done after the last turn. Each turn but the
-// first has a command of its own, behind all that the turn before it submitted.
+// first has a command of its own, after all that the turn before it submitted.
 struct Turn {
   std::shared_ptr<Turns> turns;
   CommandPtr conditional;  // null in its own command
@@ -144,12 +144,12 @@ struct Command {
   unsigned blockers = 0;  // commands that it comes after and that have not got far enough
   unsigned awaited = 0;   // grids that its griddepcontrol.wait waits for and that are not done
   std::vector<Dependent> dependents;
-  // Of what is no grid: grids of which only a trigger was awaited. A kernel that comes after it
+  // Of what is not a grid: grids of which only a trigger was awaited. A kernel that comes after it
   // waits for them in griddepcontrol.wait, and anything else before it begins.
   std::vector<std::shared_ptr<Command>> early;
   Work work;
   NotesPtr notes;                             // of whoever submitted it
-  std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: nobody asks
+  std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: not asked
 };
 
 // What a command comes after.

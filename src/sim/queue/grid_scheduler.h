@@ -22,7 +22,7 @@ class GridScheduler {
   }
 
   // Which of `count` ready commands, in the order of priority and submission, starts: its index;
-  // `count` for none of them now, which is no answer where nothing runs.
+  // `count` for none of them now, which is not an answer where nothing runs.
   std::size_t start(std::size_t count, bool any_runs);
 
   // The running grids, of which there are `count` in the order in which they started, as they are

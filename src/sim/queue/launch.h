@@ -16,7 +16,7 @@
 
 namespace baton::sim {
 
-// A launch as a caller asks for it, before it is held against kernel and device.
+// A launch as a caller asks for it, before it is checked against kernel and device.
 struct LaunchRequest {
   Extent3 grid;
   Extent3 block;
@@ -38,7 +38,7 @@ struct LaunchRequest {
 };
 
 // Reads the attributes of a launch on the context into the request (launch_attributes.cc has one
-// handler for each kind). Throws Refusal with the driver's code for what is no attribute of a
+// handler for each kind). Throws Refusal with the driver's code for what is not an attribute of a
 // launch (CUDA_ERROR_INVALID_VALUE) or has a value that none may have.
 void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Context& context,
                       LaunchRequest& request);

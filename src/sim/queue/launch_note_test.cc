@@ -137,7 +137,7 @@ TEST_F(LaunchNoteTest, AStopTellsWhichLaunchesRan) {
   simulator().note_next_launch({7, {}});
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "await"), nullptr, {&flag, &out}));
   simulator().note_next_launch({8, {}});
-  EXPECT_RESULT(CUDA_SUCCESS, launch_add());  // behind the first one
+  EXPECT_RESULT(CUDA_SUCCESS, launch_add());  // after the first one
   EXPECT_EQ(simulator().stop(context).tags, std::vector<std::uint64_t>{7});
   EXPECT_TRUE(simulator().stop(context).tags.empty());
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());

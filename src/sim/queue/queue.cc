@@ -336,7 +336,7 @@ CUresult DeviceQueue::advance_one() {
   return result;
 }
 
-// Whether all that runs has only polled for long, is as it was before that, and nobody is left who
+// Whether all that runs has only polled for long, is as it was before that, and none is left that
 // could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
 bool DeviceQueue::is_stuck(const Lock& lock) {
   if (polled_ < kMostPolled || !ready_.empty() || peers_may_help(lock)) return false;

@@ -59,8 +59,8 @@ class DeviceQueue {
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
 
-  // Submits work that comes after `after`; commands that are null or done are no hindrance. Returns
-  // the command; one that is already done where the queue has failed or was closed.
+  // Submits work that comes after `after`; commands that are null or done are not a hindrance.
+  // Returns the command; one that is already done where the queue has failed or was closed.
   CommandPtr submit(const Lock& lock, Work work, int priority, std::span<const Dependency> after);
 
   // CUDA_SUCCESS, or what poisoned the queue.
@@ -74,7 +74,7 @@ class DeviceQueue {
   static bool poll(Lock& lock, CommandPtr command);
   // Blocks until everything submitted before the call is done.
   void drain();
-  // Whether the device executes what is submitted also while nobody waits or asks.
+  // Whether the device executes what is submitted also while no caller waits or asks.
   bool executes_unasked() const;
 
   // Whose work it is that is submitted, and what is noted of it.
@@ -144,7 +144,7 @@ class DeviceQueue {
   std::map<std::uint64_t, CommandPtr> unfinished_;
   std::map<Key, CommandPtr> ready_;
   std::uint64_t submitted_ = 0;
-  std::set<Ordering::Number> leaves_;  // that nothing was submitted behind yet
+  std::set<Ordering::Number> leaves_;  // that nothing was submitted after yet
   CommandPtr setting_;                 // the last one; what is submitted comes after it
   Schedule schedule_;                  // of what is submitted now
   CUresult error_ = CUDA_SUCCESS;

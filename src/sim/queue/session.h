@@ -22,7 +22,7 @@ struct Notes {
 
   driver::Simulator::Options options;
   FindingLog findings;
-  std::shared_ptr<Trace> trace;  // null: nobody asked for one
+  std::shared_ptr<Trace> trace;  // null: not asked for
   // The host has waited for the work, or asked whether it is done, since it last submitted any.
   bool awaited = false;
 };

@@ -89,7 +89,7 @@ TEST_F(SessionTest, WhatIsLeftIsTheContexts) {
   EXPECT_EQ(context_kinds(), "unordered_grids ");
 }
 
-// The grids wait behind the gate until their session is gone.
+// The grids wait after the gate until their session is gone.
 TEST_F(SessionTest, WhatIsFoundLaterIsTheContexts) {
   auto session = begin({.watch = driver::Simulator::Watch::kOn});
   Gate gate;
@@ -173,7 +173,7 @@ TEST_F(SessionTest, TimelinesShowTheSessionsOwnWork) {
   EXPECT_EQ(session->trace({}).find("bounded"), std::string::npos);
 }
 
-// The flag is set by a host that knows nothing of the session: only grids of a session that expects
+// The flag is set by a host outside of the session: only grids of a session that expects
 // no help are stuck when they poll. By the serial schedule the session's own grid begins after the
 // poller has had many times the turns that make a livelock.
 TEST_F(SessionTest, AFaultEndsItsKernelAlone) {

@@ -49,7 +49,7 @@ struct SimStream {
   // The last command where it is a grid, but for events recorded since: what a dependent launch may
   // overlap.
   CommandPtr last_grid;
-  // Grids that were launched since somebody counts what they do, oldest first; none: nobody does.
+  // Grids that were launched since what they do is counted, oldest first; none: it is not.
   std::optional<std::deque<CommandPtr>> counted;
   bool destroyed = false;  // its work goes on, and the legacy stream still waits for it
   CaptureState capture;    // where its work becomes part of a graph

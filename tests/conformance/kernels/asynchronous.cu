@@ -168,7 +168,7 @@ __device__ void wait_in_cluster(std::uint64_t* bar) {
   }
 }
 
-// Each block copies its part of `in` to all blocks of the cluster but the one behind it.
+// Each block copies its part of `in` to all blocks of the cluster but the one after it.
 extern "C" __global__ void __cluster_dims__(kRanks) multicast(int* out, const int* in) {
   namespace ptx = cuda::ptx;
   __shared__ alignas(128) int tile[kRanks * kPart];

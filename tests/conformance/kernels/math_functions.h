@@ -1,4 +1,4 @@
-// The mathematical functions that are held against the host, with the largest error in units in the
+// The mathematical functions that are checked against the host, with the largest error in units of the
 // last place that the CUDA C++ Programming Guide states for each (appendix "Mathematical
 // Functions", tables of single and double precision; correctly rounded ones are 0).
 // X(name, device expression of x, host expression of long double x, ulp f32, ulp f64, range)

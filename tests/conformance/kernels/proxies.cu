@@ -118,7 +118,7 @@ extern "C" __global__ void map_reads(const __grid_constant__ TensorMap from, uns
 }
 
 // The wait and the end of a grid order what is written to memory. A map's bytes are read through a
-// proxy of their own: PTX asks for this fence before a map that somebody changed is used.
+// proxy of their own: PTX asks for this fence before a changed map is used.
 __device__ void acquire(const TensorMap* map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }

@@ -8,7 +8,7 @@ extern "C" __global__ void copy(const unsigned* __restrict__ from, unsigned* __r
   if (i < words) to[i] = from[i];
 }
 
-// Kernels that wait themselves, and whose loads behind the wait are non-coherent ones all the same.
+// Kernels that wait themselves, and whose loads after the wait are non-coherent ones all the same.
 extern "C" __global__ void waits(const unsigned* __restrict__ from, unsigned* __restrict__ to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   baton::device::pdl_wait();

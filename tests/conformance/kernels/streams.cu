@@ -8,7 +8,7 @@ extern "C" __global__ void slow_add(int* values, int amount, unsigned n, unsigne
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned state = i;
   for (unsigned turn = 0; turn < turns; ++turn) state = state * 1664525u + 1013904223u;
-  // Never true, but nobody can tell before the loop has run.
+  // Never true, but it is unknown before the loop has run.
   if (state == 0 && turns == 0xffffffffu) amount = 0;
   if (i < n) values[i] += amount;
 }

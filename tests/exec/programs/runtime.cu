@@ -78,7 +78,7 @@ void variables() {
   CHECK(cudaFree(x));
 }
 
-// That a stream still works is no error that later checks find.
+// That a stream still works is not an error that later checks find.
 void queries() {
   std::atomic<bool> may_end{false};
   cudaStream_t stream;

@@ -1,4 +1,4 @@
-// Prints what the embedded kernels compute; whoever runs it holds the numbers against its own.
+// Prints what the embedded kernels compute; whoever runs it checks the numbers against its own.
 #include <cstdio>
 
 #include "affine.h"

@@ -72,7 +72,7 @@ void drop_done(WarpAsync& warp) {
 }
 
 // Lets the arrivals of cp.async.mbarrier.arrive at one mbarrier happen, by one warp, and before
-// them the copies that they come behind.
+// them the copies that they come after.
 bool perform_arrivals(Exec* x, const Insn* i, int lane, BlockState& block, WarpAsync& warp,
                       std::uint32_t offset) {
   std::vector<std::uint32_t> due(warp.copies.size());

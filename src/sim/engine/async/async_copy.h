@@ -61,8 +61,8 @@ void send_to_global(Exec* x, int lane, BulkCopy copy);
 // phase did not expect are left under way. `i` and `lane` look at it. False after a fault.
 bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset);
 
-// The present block's threads have all exited: bulk copies that nobody waited for happen now, and
-// what is to be read of the block's memory is read.
+// The present block's threads have all exited: bulk copies that no thread waited for happen now,
+// and what is to be read of the block's memory is read.
 void finish_async(Exec* x);
 
 }  // namespace baton::sim

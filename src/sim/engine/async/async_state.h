@@ -18,7 +18,7 @@
 namespace baton::sim {
 
 // What a block's threads have asked for that is still to happen. Nothing of it happens before
-// somebody waits for it: a program that does not wait sees the memory as it was before. Every
+// a thread waits for it: a program that does not wait sees the memory as it was before. Every
 // record keeps the instruction that it comes from.
 
 // cp.async, or cp.async.mbarrier.arrive, by lanes of one warp that executed it together.

@@ -55,7 +55,7 @@ TEST(HardwareMap, BytesWithBitsThatNobodyKnowsAreNone) {
   EXPECT_FALSE(unpack_tensor_map(changed(52, 1)));     // element strides
   EXPECT_FALSE(unpack_tensor_map(changed(7, 0x80)));   // no address
   EXPECT_TRUE(unpack_tensor_map(changed(10, 0x20)));   // a large tensor
-  EXPECT_TRUE(unpack_tensor_map(changed(100, 0xff)));  // behind the map
+  EXPECT_TRUE(unpack_tensor_map(changed(100, 0xff)));  // after the map
 }
 
 }  // namespace

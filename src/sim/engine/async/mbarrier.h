@@ -91,9 +91,9 @@ std::string describe_wait(const BlockState& block, std::uint32_t offset);
 // Fragments that wait at the mbarrier look at it again.
 void wake_waiters(BlockState& block, std::uint32_t offset);
 
-// Where nobody in a cluster can run: lets those that wait at mbarriers go on with the answer that
-// the time is over, as try_wait may. False where nobody waits so, or where that led to nothing too
-// often.
+// Where no thread of a cluster can run: lets those that wait at mbarriers go on with the answer
+// that the time is over, as try_wait may. False where none waits so, or where that led to nothing
+// too often.
 bool time_out_waits(ClusterState& cluster);
 
 }  // namespace baton::sim

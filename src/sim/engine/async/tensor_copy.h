@@ -11,8 +11,8 @@
 namespace baton::sim {
 
 // Copies of boxes of tensors, and of pixels of images that are unfolded (PTX ISA 9.0,
-// "cp.async.bulk.tensor" and its kin, in the modes tile and im2col). They happen when other copies
-// in bulk do.
+// "cp.async.bulk.tensor" and its forms, in the modes tile and im2col). They happen when other
+// copies in bulk do.
 
 // In Insn::imm.
 struct TensorForm {

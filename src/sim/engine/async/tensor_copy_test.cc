@@ -243,7 +243,7 @@ TEST(TensorCopy, OfStoresReadsTheTileLate) {
   EXPECT_EQ(waited.in[0], 5u) << waited.list();
 }
 
-// Rows of 64 bytes under a swizzle of 128: each begins a line, what is behind it stays as it was.
+// Rows of 64 bytes under a swizzle of 128: each begins a line, what is after it stays as it was.
 TEST(TensorCopy, LeavesAloneWhatIsBehindNarrowRows) {
   const Outcome outcome =
       run(std::string("mov.u32 %r1, 7; st.shared.u32 [tile+192], %r1;\n") +

@@ -9,7 +9,7 @@
 namespace baton::sim {
 namespace {
 
-// Any bytes that are no map should be told from one: "baton tm", then the number of the layout.
+// Any bytes that are not a map should be told from one: "baton tm", then the number of the layout.
 constexpr std::uint64_t kMagic = 0x6d74206e6f746162;
 constexpr std::uint64_t kLayout = 1;
 

@@ -69,8 +69,8 @@ struct TileMap {
   // --- Of maps that unfold ---
   std::uint32_t pixels() const { return box[1]; }  // of one copy
   std::size_t image_rank() const { return rank - 2u; }
-  // How far the range of pixels begins behind the first pixel along dimension k of an image, from 1
-  // on, and ends behind its last one.
+  // How far the range of pixels begins after the first pixel along dimension k of an image, from 1
+  // on, and ends after its last one.
   int lower_corner(std::size_t k) const { return corner(box[2], k); }
   int upper_corner(std::size_t k) const { return corner(box[3], k); }
   // False where a corner does not fit. `lower` and `upper` have one for each of image_rank().

@@ -13,11 +13,11 @@ namespace baton::sim {
 inline constexpr std::uint32_t kSwizzleChunk = 16;
 
 // The box of a tensor at some coordinates: how it lies in global memory, and in shared memory, row
-// behind row. A plain value.
+// after row. A plain value.
 //
 // Rows that are narrower than the swizzle's span take a whole span each: the CUDA C++ programming
 // guide (13.0, "TMA swizzle") has shared memory allocated for it, and an H200 lays them out so.
-// Nothing says what stands behind such a row then; here it stays as it was.
+// Nothing says what comes after such a row then; here it stays as it was.
 struct TensorTile {
   // Elements side by side in both.
   struct Run {
@@ -42,7 +42,7 @@ struct TensorTile {
 std::uint64_t tile_extent(const TileMap& map);
 
 // Where a row ends that the tensor ends in: loads stop at its last element. Stores write whole
-// chunks of 16 bytes, so also what stands behind the last element in its chunk, on Hopper GPUs
+// chunks of 16 bytes, so also what comes after the last element in its chunk, on Hopper GPUs
 // (triton-lang/triton#11583 and #11893).
 enum class TileEnd { kElement, kChunk };
 

@@ -70,7 +70,7 @@ void TilePart::list_chunks(std::vector<std::uint32_t>* offsets) const {
 void gather_rows(const TilePart& part, const std::vector<std::uint32_t>& words, float* to) {
   const MatrixKernel& kernel = matrix_kernel();
   if (!part.rows_major) return kernel.widen(part.type, words.data(), words.size(), to);
-  // For each k eight rows lie side by side, and the next eight behind them.
+  // For each k eight rows lie side by side, and the next eight after them.
   const std::uint32_t columns = part.columns();
   std::array<float, 16 * 64> rows;
   kernel.widen(part.type, words.data(), words.size(), rows.data());

@@ -64,7 +64,7 @@ bool misaligned(const CheckedAccess& a, const SpaceAddress& place) {
 namespace {
 
 // Mostly the launch forgot the dynamic shared memory, or has more threads than the kernel's own
-// arrays have elements. No launch can give what lies behind the largest memory of a block, such as
+// arrays have elements. No launch can give what lies after the largest memory of a block, such as
 // a negative index.
 const char* shared_advice(const CheckedAccess& a, const SpaceAddress& place) {
   constexpr std::uint64_t kMost = 256 * 1024;  // no GPU gives a block more

@@ -16,7 +16,7 @@ namespace baton::sim {
 // grid, or of the same one, acquires it (PTX ISA 9.0, "Release and Acquire Patterns").
 
 // What a release comes after: what its grid did, and what that grid waits for, where its thread was
-// ordered after that. Of the grid no threads are told apart.
+// ordered after that. Of the grid no threads are distinguished.
 struct FlagSource {
   Ordering::Number grid = 0;
   bool has_waited = false;

@@ -29,7 +29,7 @@ struct FrozenPart {
   std::pair<std::uint64_t, std::uint64_t> rows_of(std::uint64_t place, std::uint32_t size) const {
     const std::uint64_t first = (std::max(place, offset) - offset) / row_bytes;
     const std::uint64_t last = (std::min(place + size, offset + bytes) - 1 - offset) / row_bytes;
-    // Behind the last row comes the first one.
+    // After the last row comes the first one.
     if (first / rows != last / rows) return {0, rows - 1};
     return {first % rows, last % rows};
   }

@@ -11,7 +11,7 @@
 namespace baton::sim {
 
 // Who of one grid last touched a part of global memory, and when by the clock of its cluster
-// (shared_watch.h). Zero: nobody.
+// (shared_watch.h). Zero: none.
 class GridToucher {
  public:
   // How strong the access is: weak, or strong for the threads of a block, a cluster, all.

@@ -1,6 +1,6 @@
 // What clusters of one grid tell each other by flags in global memory. Patterns are those of
 // shared_flags.cc; a fence, and what it lets a flag tell, counts beyond barriers: thread 0 may
-// write the flag behind a barrier that other threads reach behind their fences.
+// write the flag after a barrier that other threads reach after their fences.
 
 #include "sim/engine/judge/grid_flags.h"
 

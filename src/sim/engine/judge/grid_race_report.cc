@@ -58,7 +58,7 @@ const char* advice_on_race(const GridToucher& a, const GridToucher& b, const Thr
   if (has_copy) {
     return "a bulk copy does so, which may still be under way: wait for it, and order the other "
            "one "
-           "behind that wait";
+           "after that wait";
   }
   if (a.is_same_warp(b)) return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;

@@ -22,7 +22,7 @@ struct Knowledge;
 // Of each part the last write is kept, with who read since. An access that comes after the one that
 // is kept replaces it: what races with the old one then races with the new one, too. Lanes of
 // one warp are in a race unless something orders the two. That is the warp's barrier, an operation
-// that orders all lanes, or one that tells the one lane what the other did. Strong accesses are no
+// that orders all lanes, or one that tells the one lane what the other did. Strong accesses do not
 // race with each other if each one's scope has the other one's thread. A strong read that observes
 // a write comes after it, and so does what comes after that read, as far as the same bytes go (PTX
 // ISA 9.0, "Causality Order").

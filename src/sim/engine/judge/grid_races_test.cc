@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 struct GridRace {
   const char* body;
-  const char* message;  // of the first finding, behind the verb
+  const char* message;  // of the first finding, after the verb
 };
 void PrintTo(const GridRace& one, std::ostream* stream) {
   *stream << one.body;
@@ -97,13 +97,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "st.global.u32 [%rd2], %r3; ld.global.u32 %r4, [%rd3];",
                  "thread (32, 0, 0) of the same block writes at test.ptx:16:75, and there is no "
                  "barrier between the two"},
-        // Behind its own update, the first store still races with those of others.
+        // After its own update, the first store still races with those of others.
         GridRace{"@%p1 st.global.u32 [%rd1], %r3; @%p1 red.global.add.u32 [%rd1], 1;",
                  "of block (0, 0, 0) "},
         GridRace{"@%p2 st.global.u16 [%rd1+6], 5; @!%p2 st.global.u32 [%rd1+4], 9;",
                  "writes 4 bytes at "}));
 
-// Blocks 0 to 3 differ in the third byte alone: two equal bytes are no race.
+// Blocks 0 to 3 differ in the third byte alone: two equal bytes are not a race.
 TEST(AGridRaceOfSomeBytes, HasTheAddressOfTheAccess) {
   const auto findings = findings_of("shl.b32 %r5, %r2, 16; @%p1 st.global.u32 [%rd1+8], %r5;");
   ASSERT_EQ(findings.size(), 1u);

@@ -279,7 +279,7 @@ void GlobalWatch::look(const Shadow::Layout& layout, Shadow::Cell* cell, std::ui
     }
   }
   // Writes are fewer than reads, so more of them are kept. One that this grid is not ordered with
-  // may be in a race with what comes behind this grid.
+  // may be in a race with what comes after this grid.
   if (is_beside_writer || comes_alone(writer, lane, x_->warp->live)) {
     retain(shadow_->writers, cell, writer);
   } else if (is_awaited(writer, lane)) {

@@ -41,7 +41,7 @@ constexpr const char* kKernels = R"(
 }
 )";
 
-// 32 threads behind the edges, each with its word of the buffer.
+// 32 threads after the edges, each with its word of the buffer.
 std::unique_ptr<Grid> begin(TestDevice& device, const std::shared_ptr<LoadedModule>& module,
                             const char* name, std::uint64_t buffer,
                             std::span<const Ordering::Edge> edges, FindingLog* log) {

@@ -9,7 +9,7 @@
 
 namespace baton::sim {
 
-// A copy or a fill, or the end of an allocation (which counts as a write of all of it): holds the
+// A copy or a fill, or the end of an allocation (which counts as a write of all of it): checks the
 // range against what was noted, and notes it.
 void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
                 std::uint64_t address, std::uint64_t bytes, AccessKind touch);

@@ -12,7 +12,7 @@ namespace baton::sim {
 struct Knowledge : Clock {
   PeerKnowledge peers;
   ClusterClock others;
-  ClusterClock seen;      // what flags that were read without an acquire add behind a fence
+  ClusterClock seen;      // what flags that were read without an acquire add after a fence
   ClusterClock released;  // what a flag that is written without a release tells, by a fence before
 
   void clear() {

@@ -40,7 +40,8 @@ const Insn* op_store_zeros(Exec* x, const Insn* i);
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address);
 
 // For instructions that all lanes of `members` execute together: true where they are all here, so
-// that the handler may go on. Else the fragment waits, and *next is what the warp does meanwhile.
+// that the handler may go on. Otherwise the fragment waits, and *next is what the warp does
+// meanwhile.
 bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next);
 
 // What is known of order passes from each of the lanes to the others with a value that they

@@ -140,7 +140,7 @@ struct Ordering::Search {
       }
     }
   }
-  // Takes the steps behind one that is open.
+  // Takes the steps after one that is open.
   void go_on(const Node& node, const Step& step) {
     push_before_start(node, step);
     if (!step.done) return;
@@ -164,7 +164,7 @@ struct Ordering::Search {
     }
     return false;
   }
-  // Goes everywhere, and gives up to where all is done. Nothing before `wanted` is looked at, and
+  // Goes everywhere, and stops where all is done. Nothing before `wanted` is looked at, and
   // that much is known.
   Number run_to_floor() {
     Number floor = wanted;
@@ -187,7 +187,7 @@ struct Ordering::Search {
   }
 };
 
-// A grid behind a programmatic edge has a floor that does not rise: whether it waits is not known
+// A grid after a programmatic edge has a floor that does not rise: whether it waits is not known
 // when it is submitted. When it is done it is, so that floors rise again from there. Without that,
 // every search would go back to the first such grid.
 void Ordering::host_learns(Number done) {

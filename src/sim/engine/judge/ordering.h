@@ -17,7 +17,7 @@ namespace baton::sim {
 struct DecodedKernel;
 
 // What comes after what: grids, copies and whatever else is submitted to any device, by the edges
-// that streams, events, graphs and waiting hosts make. It knows nothing of when anything ran, so
+// that streams, events, graphs and waiting hosts make. It does not depend on when anything ran, so
 // what is found by it does not depend on the schedule. Thread-safe.
 //
 // A grid with a programmatic edge begins before the earlier grid is done, and is ordered after it
@@ -50,7 +50,7 @@ class Ordering {
   // What was submitted, as far as findings tell of it.
   struct Operation {
     std::string name;  // "copy", "fill", "free", a kernel's name
-    std::shared_ptr<const DecodedKernel> kernel = nullptr;  // null for what is no grid
+    std::shared_ptr<const DecodedKernel> kernel = nullptr;  // null for what is not a grid
     std::array<std::uint32_t, 3> blocks = {};
     std::array<std::uint32_t, 3> threads = {};                 // of a block
     std::shared_ptr<const driver::LaunchNote> note = nullptr;  // null: without one

@@ -149,7 +149,7 @@ TEST_F(OrderingTest, WhatTheHostLearnsOfWaitsHoldsForAllThatFollows) {
   EXPECT_EQ(ordering.relation(next, last), Relation::kBefore);
   EXPECT_EQ(ordering.relation(next, unordered), Relation::kNone);
 
-  // One that did not wait may be done before what it was started early behind.
+  // One that did not wait may be done before what it was started early after.
   const auto primary = add({});
   const auto hasty = add({{primary, Kind::kTriggered}});
   ordering.host_learns(hasty);
@@ -174,7 +174,7 @@ TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
   for (std::size_t k = 0; k < Ordering::kRemembered / 2; ++k)
     last = add({{last, Kind::kTriggered}});
   EXPECT_EQ(ordering.relation(last, last - 1), Relation::kAwaited);
-  EXPECT_EQ(ordering.relation(last, first), Relation::kBefore);  // nobody triggered unordered
+  EXPECT_EQ(ordering.relation(last, first), Relation::kBefore);  // none triggered unordered
   for (std::size_t k = 0; k < Ordering::kRemembered; ++k) add({});
   EXPECT_EQ(ordering.relation(ordering.last(), first), Relation::kBefore);
 }

@@ -47,7 +47,7 @@ class PeerKnowledge {
     // What flags told that do not count, as the scope of the writer or of the reader leaves out the
     // other one's device. A race that this would have ordered has a name of its own.
     PeerClock narrow;
-    // What flags that were read without an acquire add behind a fence: of the scope of the system,
+    // What flags that were read without an acquire add after a fence: of the scope of the system,
     // and of the device.
     PeerClock seen, seen_on_device, seen_narrow;
     // What a flag that is written without a release tells, by a fence before: of the scope of the

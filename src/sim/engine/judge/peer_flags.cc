@@ -69,7 +69,7 @@ void SharedWatch::access_peer_flag(Exec* x, std::uint64_t address, AccessKind to
   peers.tell(address, writer, touch == AccessKind::kUpdate, all, on_device);
 }
 
-// What was told to all devices counts behind a fence for the system alone: behind one for the
+// What was told to all devices counts after a fence for the system alone: after one for the
 // device it is too narrow.
 void SharedWatch::fence_for_peers(Exec* x, MemoryScope scope) {
   if (!has_device(scope)) return;

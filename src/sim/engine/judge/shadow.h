@@ -27,7 +27,7 @@ class Shadow {
     Cell* cells = nullptr;          // in use where their group is split
     std::size_t mapped = 0;         // bytes of a mapping; 0 where the memory came from the heap
     int shift = 2;                  // log2 of the bytes of a part
-    // Touchers of the same cells that a later grid replaced in threads that came behind them by its
+    // Touchers of the same cells that a later grid replaced in threads that came after them by its
     // wait. Its other threads may race them still. Null where there are none.
     mutable std::atomic<const Layout*> awaited{nullptr};
     ~Layout();
@@ -46,8 +46,8 @@ class Shadow {
   // The same for frozen rows.
   std::atomic<bool> has_frozen = false;
 
-  // In place of the part that begins at the same offset; without rows, it ends that one. Nobody may
-  // be using the shadow.
+  // In place of the part that begins at the same offset; without rows, it ends that one. No thread
+  // may be using the shadow.
   void freeze(FrozenPart part);
   const std::vector<FrozenPart>& frozen() const { return frozen_; }
 
@@ -79,7 +79,7 @@ class Shadow {
     std::unordered_map<const Cell*, std::vector<std::uint64_t>> by_cell_;
   };
   Kept readers;  // that others read after, in no order with them
-  Kept writers;  // that threads wrote after which came behind them, while others did not
+  Kept writers;  // that threads wrote after which came after them, while others did not
 
   AccessNotes accesses;  // of grids that flags may order with those of other devices
 
@@ -100,7 +100,7 @@ class Shadow {
   }
   std::vector<std::uint64_t> kept_of(const Kept& kept, const Cell* cell);
 
-  // Forgets everything. Nobody may be using the shadow.
+  // Forgets everything. No thread may be using the shadow.
   void clear();
 
  private:
@@ -111,8 +111,8 @@ class Shadow {
   const std::uint64_t bytes_;
   std::atomic<const Layout*> layout_{nullptr};
   std::mutex mutex_;
-  // Of Kept and Layout::awaited. Threads that hold a group take it, so nobody that holds it waits
-  // for a group.
+  // Of Kept and Layout::awaited. Threads that hold a group take it, so no thread that holds it
+  // waits for a group.
   std::mutex kept_mutex_;
   std::vector<std::unique_ptr<Layout>>
       layouts_;  // the last is in use; others may still be looked at

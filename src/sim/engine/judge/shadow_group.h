@@ -17,8 +17,8 @@ struct ShadowCell {
 };
 
 // Sixteen neighbouring cells of a shadow. Mostly one warp's lanes touch all of them at once, and
-// the group says by itself who did: cell k is the thread's that lies k >> step behind that of cell
-// 0. Where that is not so, the group is split, and the cells say it. Zeros: nobody.
+// the group says by itself who did: cell k is the thread's that lies k >> step after that of cell
+// 0. Where that is not so, the group is split, and the cells say it. Zeros: none.
 struct ShadowGroup {
   static constexpr std::size_t kCells = 16;
   static constexpr int kOneThread = 4;  // a step: all cells are one thread's

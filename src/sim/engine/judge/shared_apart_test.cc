@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{kWritesRow + kSync + kArrive, waits("%p1") + kSync + kReadsRow},
         // What the lane itself did, and for itself.
         Pair{kReadsFirst + "@%p1 st.u32 [%rd2], 7; " + kStore, polls("%p1") + kReadsFirst},
-        // Behind the lanes' barrier the one lane does more.
+        // After the lanes' barrier the one lane does more.
         Pair{kWritesRow + kSync + "@%p1 st.u32 [%rd2], 7; @%p1 st.u32 [%rd3], 7; " + kStore,
              polls("%p1") + kSync + kReadsRow},
         // A part of the lanes meets, of which one tells.
@@ -186,10 +186,10 @@ INSTANTIATE_TEST_SUITE_P(
                     // A shuffle orders no memory.
                     Pair{kWritesRow + "shfl.sync.idx.b32 %r5, %r1, 0, 31, -1; " + kStore,
                          kPollsAll + kReadsRow},
-                    // Lanes that exited met nobody.
+                    // Lanes that exited met no others.
                     Pair{kWritesRow + "@!%p1 bra DONE; " + kStore, kPollsAll + kReadsRow}));
 
-// Whoever has the order is no part of the finding, which says that there is somebody.
+// Whoever has the order is not part of the finding, which says that there is another.
 TEST(LanesApart, AreNamed) {
   for (const bool in_global : {false, true}) {
     const auto findings = findings_of(in_global, kWritesRow + kStore, kPollsAll + kReadsRow);
@@ -202,7 +202,7 @@ TEST(LanesApart, AreNamed) {
   }
 }
 
-// More sets of lanes than are told apart: each lane tells others on its own, and is told on its
+// More sets of lanes than are distinguished: each lane tells others on its own, and is told on its
 // own.
 TEST(LanesApart, AreManyAndRight) {
   const std::string each_tells =

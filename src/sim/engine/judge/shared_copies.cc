@@ -37,7 +37,7 @@ const SharedWatch::Copies& SharedWatch::note_copies(Exec* x, AllCopies& all, std
     if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
       memory.refine();
     }
-    // Copies that write the same place are held against each other, as segments are.
+    // Copies that write the same place are compared with each other, as segments are.
     each_of(all, warp, kAllLanes, [&](Copies& one) {
       if (one.open == nullptr || !memory.is_written(*one.open, access)) return;
       close_copies(x, one, warp, &all == &reads_);

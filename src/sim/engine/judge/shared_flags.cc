@@ -8,7 +8,7 @@
 namespace baton::sim {
 
 // A pattern is a release followed by a strong write, or a fence followed by one; and a strong read
-// that observes it, which is an acquire or has a fence behind it (acquires_by). An update goes on
+// that observes it, which is an acquire or has a fence after it (acquires_by). An update goes on
 // with what it observes. A strong write of another warp begins anew.
 void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                               MemoryScope scope) {
@@ -114,7 +114,7 @@ void SharedWatch::fence_proxy(Exec* x) {
   knowledge.others.fenced.merge(known.others.over);
 }
 
-// The next segment of the lanes begins behind what they are told.
+// The next segment of the lanes begins after what they are told.
 void SharedWatch::learn(Exec* x, const Who& who, const Knowledge& told) {
   if (covers(known_to_each(who), told)) return;
   close(x, who);

@@ -19,7 +19,7 @@ using Access = SharedWatch::Access;
 // One lane's access of a place, by its position in the log.
 struct Touch {
   std::size_t at = 0;
-  std::uint32_t execution = 0;  // of an instruction: what lanes do at once is no race
+  std::uint32_t execution = 0;  // of an instruction: what lanes do at once is not a race
   std::uint32_t lanes = 0;
 };
 

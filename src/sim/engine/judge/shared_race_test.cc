@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
         Stores{to_row(4, "@!%p2 st.shared.u32 [%r5], %r2; @%p2 red.shared.add.u32 [%r5], 0;"), 4}));
 
 // In block 0 a barrier orders the two warps, which store the same. In block 1 they do what they did
-// in block 0, but for the barrier and a value: nobody asked for values until then.
+// in block 0, but for the barrier and a value: values were not asked for until then.
 TEST(SharedRace, ComparesNoValuesOfAnEarlierBlock) {
   const auto findings =
       run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mad.lo.u32 %r21, %r20, %r3, %r2;" +
@@ -242,7 +242,7 @@ TEST(SharedRace, KnowsWhatAWarpStoresOnceTheOtherOneDid) {
   const auto findings_with = [](const std::string& last_value) {
     return run("mov.u32 %r20, %ctaid.x; setp.eq.u32 %p4, %r20, 0; mov.u32 %r7, 0;" +
                    to_row(8, "@%p2 bra OTHER; st.shared.u32 [%r5], %r2;") +
-                   // Hands over: the flag is no order.
+                   // Hands over: the flag orders nothing.
                    "st.volatile.shared.u32 [%r4+512], 1; @%p4 bra LAST;"
                    "POLL: ld.volatile.shared.u32 %r7, [%r4+516]; setp.eq.u32 %p5, %r7, 0;"
                    "@%p5 bra POLL; LAST: st.shared.u32 [%r5+4], " +

@@ -328,7 +328,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Open::leave() {
   return std::exchange(touched_, nullptr);
 }
 
-// The segment goes on in another way than the one before it that it was held against.
+// The segment goes on in another way than the one before it that it was checked against.
 void SharedWatch::Memory::diverge(Open& open) {
   const std::size_t replayed = open.replayed();
   const std::shared_ptr<Footprint> past = open.leave();

@@ -23,17 +23,17 @@ namespace baton::sim {
 
 // Races in the shared memory of a cluster's blocks (of one block, in a grid without clusters): two
 // warps touch the same bytes, one of them writes, and neither comes after the other; or a warp and
-// an asynchronous copy that nobody waited for.
+// an asynchronous copy that no thread waited for.
 //
 // Each warp's time is cut into segments by what it does to be ordered with others: barriers,
 // fences, releasing and acquiring accesses. What a segment touched of one block's memory is a
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
-// that nothing orders are held against each other when the later of them ends; what is ordered
-// before all warps that still run is forgotten. Lanes of one warp are held against each other
+// that nothing orders are compared with each other when the later of them ends; what is ordered
+// before all warps that still run is forgotten. Lanes of one warp are compared with each other
 // within a segment (shared_lanes.cc), and beyond it as long as they did not meet (shared_apart.cc).
-// Loops touch the same places turn by turn, so an access is first held against the one that came at
-// this point of a segment before: where a segment does what one before it did, it takes over that
-// one's footprint.
+// Loops touch the same places turn by turn, so an access is first checked against the one that came
+// at this point of a segment before: where a segment does what one before it did, it takes over
+// that one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
 // differs. Only the memory model calls them a race (Launch::keeps_to_model). A segment that does
@@ -126,14 +126,14 @@ class SharedWatch {
     void note_new(const Access& access, const StoredValues* values, const std::byte* memory);
     void note_store(const Access& access, const StoredValues& values, const std::byte* memory);
     void look_at_values();
-    // Whether the k-th access of the log stored these values, or nobody asks.
+    // Whether the k-th access of the log stored these values, or values are not asked for.
     bool agrees(const Footprint& past, std::size_t k, const StoredValues* values) const;
     bool replays() const { return end_ != nullptr; }
     std::size_t replayed() const { return static_cast<std::size_t>(next_ - touched_->log.data()); }
     void replay(std::shared_ptr<Footprint> past);
     std::shared_ptr<Footprint> leave();
 
-    // Where `touched_` is one of `past_`: its accesses that did not come again yet. Else null.
+    // Where `touched_` is one of `past_`: its accesses that did not come again yet. Otherwise null.
     const Access* next_ = nullptr;
     const Access* end_ = nullptr;
     Memory* memory_ = nullptr;
@@ -141,7 +141,7 @@ class SharedWatch {
     std::array<std::shared_ptr<Footprint>, 4> past_;
     std::uint32_t oldest_ = 0;  // of `past_`
     bool looks_at_values_ = false;
-    std::size_t blind_ = 0;              // its first accesses, whose values nobody looked at
+    std::size_t blind_ = 0;              // its first accesses, whose values were not looked at
     std::vector<std::uint64_t> stored_;  // words where it ever stored
   };
 
@@ -163,7 +163,7 @@ class SharedWatch {
   bool can_conflict(const Access& a, const Access& b, bool are_of_one_block) const;
 
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses of one
-  // size are no race with each other, nor are reads.
+  // size are not a race with each other, nor are reads.
   static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
     if (!a.has_strong && !b.has_strong) return plain_conflicts_in(a, b, word);
     const std::uint64_t changed = b.write[word] | b.strong_write[word];
@@ -195,7 +195,7 @@ class SharedWatch {
       Clock start;
       std::shared_ptr<Footprint> touched;
       bool needs_fence = false;  // of a bulk copy: a proxy fence after what it meets
-      std::size_t blind = 0;     // its first accesses, whose values nobody looked at
+      std::size_t blind = 0;     // its first accesses, whose values were not looked at
       // What some of its lanes know besides; null: nothing.
       std::unique_ptr<std::vector<ApartClock>> apart = {};
       Times waited = {};        // copies that each of its lanes knows as far as it asked for them
@@ -366,7 +366,7 @@ class SharedWatch {
     std::uint32_t index = 0;           // of the open segment
     Clock start;                       // of it
     std::uint32_t asked = 0;           // as in Segment
-    std::deque<std::uint32_t> groups;  // the index behind each group, of the latest ones
+    std::deque<std::uint32_t> groups;  // the index after each group, of the latest ones
     std::uint64_t committed = 0;       // groups
   };
   struct Mbarrier {

@@ -14,8 +14,8 @@ namespace baton::sim {
 // (grid_races.h), shared memory for those of warps (shared_watch.h). Offsets are in bytes from the
 // region's start, and known to lie inside.
 
-// Strong accesses, as volatile, releasing and acquiring ones are, are no race with each other; nor
-// are updates, by which atomics are meant, with them.
+// Strong accesses, as volatile, releasing and acquiring ones are, are not a race with each other;
+// nor are updates, by which atomics are meant, with them.
 enum class AccessKind : std::uint8_t { kRead, kWrite, kUpdate, kStrongRead, kStrongWrite };
 constexpr bool reads_only(AccessKind touch) {
   return touch == AccessKind::kRead || touch == AccessKind::kStrongRead;
@@ -47,7 +47,7 @@ void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
                  const StoredValues& values = kNoValues);
-// `strong`: an atomic, volatile, acquiring or releasing access, which is no race against another
+// `strong`: an atomic, volatile, acquiring or releasing access, which is not a race against another
 // such where its scope is wide enough.
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,

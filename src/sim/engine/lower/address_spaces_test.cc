@@ -209,7 +209,7 @@ constexpr Fault kFaults[] = {
      "reads 8 bytes of constant memory at @: 0 bytes past the end of variable c (16 bytes at @)"},
     {"ConstMisaligned", "mov.b32 %r1, c; ld.const.u64 %rd9, [%r1+4];", "misaligned",
      "reads 8 bytes of constant memory at @, which is not a multiple of 8"},
-    // On a GPU too .const and .param addresses are no generic ones.
+    // On a GPU too .const and .param addresses are not generic ones.
     {"ConstWithoutCvta", "mov.b64 %rd1, c; ld.u64 %rd9, [%rd1];", "null_pointer",
      "reads 8 bytes of global memory at @: the null pointer"},
 };

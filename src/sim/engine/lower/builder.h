@@ -14,7 +14,7 @@ namespace baton::sim {
 // A place in the frame, before it has an offset: a register, or a value that is filled in when the
 // frame begins.
 using SlotId = std::uint32_t;
-inline constexpr SlotId kSink = 0;  // where results go that nobody wants; 512 bytes at offset 0
+inline constexpr SlotId kSink = 0;  // where unused results go; 512 bytes at offset 0
 
 // An instruction whose operands are still slots.
 struct Proto {
@@ -58,7 +58,7 @@ class FunctionBuilder {
   SlotId local_address(std::uint8_t width, std::uint32_t at, bool generic);
   // An offset in the block's shared memory as an address.
   SlotId shared_address(std::uint8_t width, std::uint64_t at);
-  // The same behind all static shared memory, whose end is known later.
+  // The same after all static shared memory, whose end is known later.
   SlotId dynamic_shared_address(std::uint8_t width, std::uint64_t at);
   std::uint8_t width(SlotId slot) const { return slots_[slot].width; }
   // Where the slot stands in the frame, once the function is finished.

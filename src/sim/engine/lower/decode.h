@@ -29,7 +29,7 @@ struct ModuleFacts {
 };
 
 // Shared variables of a kernel and of all it calls, in the order of first use. Dynamic shared
-// memory lies behind them.
+// memory lies after them.
 class SharedLayout {
  public:
   // The offset of a variable of fixed size; it is placed when first asked for.

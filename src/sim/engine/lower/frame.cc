@@ -242,7 +242,7 @@ std::uint32_t stack_end(const CallFrame& frame, int lane) {
   return frame.local_base + (frame.function->local_bytes + 15) / 16 * 16;
 }
 
-// What no lane has lies behind the end of some: the quick paths leave it to those that look.
+// What no lane has lies after the end of some: the quick paths leave it to those that look.
 void point_at_local(Exec* x) {
   Warp& warp = *x->warp;
   const Fragment& fragment = warp.fragment();

@@ -25,7 +25,7 @@ void point_at_local(Exec* x);
 std::uint32_t stack_end(const CallFrame& frame, int lane);
 
 bool arguments_match(const DecodedFunction& callee, const CallSite& call);
-// Begins the callee for the present lanes; the instruction behind `i` is where they return to.
+// Begins the callee for the present lanes; the instruction after `i` is where they return to.
 const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const DecodedFunction& callee);
 // The present lanes return to their caller.
 const Insn* leave_call(Exec* x);

@@ -255,7 +255,7 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   gather_bits(steps, numbering, runs);
   solve(runs, steps, run_of);
 
-  // Registers first; predicates, which are small, each get a word of their own behind them. Only
+  // Registers first; predicates, which are small, each get a word of their own after them. Only
   // registers of one width share places: lanes that wait elsewhere keep their values in their own
   // parts of a slot, and where a part lies depends on the slot's width.
   std::map<std::uint8_t, Units> units;
@@ -269,7 +269,7 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
       predicates.push_back(interval.slot);
       continue;
     }
-    // What ends at this instruction is still read by it: its place is free only behind it.
+    // What ends at this instruction is still read by it: its place is free only after it.
     std::erase_if(active, [&](const Interval& old) {
       if (old.last >= interval.first) return false;
       const LiveSlot& ended = slots[old.slot];

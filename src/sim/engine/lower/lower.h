@@ -92,7 +92,7 @@ class Lowering {
   std::optional<SlotId> symbol_source(const ptx::InstructionOperand& operand, std::uint8_t width);
   const ptx::InstructionOperand& operand(std::size_t k) const;
   void need_operands(std::size_t least, std::size_t most) const;
-  // Makes the written register stand for the slot, where that cannot be told apart from copying.
+  // Makes the written register stand for the slot, where that cannot be distinguished from copying.
   bool alias(const ptx::InstructionOperand& written, SlotId slot);
 
   // lower_alu.cc

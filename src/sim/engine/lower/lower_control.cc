@@ -98,7 +98,7 @@ void Lowering::nop() {
 }
 
 // call (results), function, (params); the groups may be missing, and an indirect call names a
-// register and behind the parameters a prototype.
+// register and after the parameters a prototype.
 void Lowering::call() {
   Modifiers m(*insn_);
   m.take("uni");
@@ -141,7 +141,7 @@ void Lowering::call() {
   raw(proto, 4, index_ + 1);
   for (const auto& [slot, place] : returned_) transfer_local(slot, place, false);
   returned_.clear();
-  // Lanes that part in the callee meet again behind the call.
+  // Lanes that part in the callee meet again after the call.
   if (index_ + 1 < joins_.size()) joins_[index_ + 1] = true;
 }
 

@@ -138,8 +138,8 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
     return fixed(builder_.special(width_for(bits), SpecialValue::kEnvreg, number));
   }
   if (name.starts_with("%reserved_smem_offset_")) {
-    // The memory that the system reserves in each block lies behind the kernel's own here. Its
-    // parts are not told apart: cooperative groups, which use part 1, are all that uses it.
+    // The memory that the system reserves in each block lies after the kernel's own here. Its
+    // parts are not distinguished: cooperative groups, which use part 1, are all that uses it.
     static constexpr std::pair<std::string_view, SpecialValue> kPlaces[] = {
         {"%reserved_smem_offset_begin", SpecialValue::kReservedSmem},
         {"%reserved_smem_offset_0", SpecialValue::kReservedSmem},

@@ -47,7 +47,7 @@ std::optional<OperandKind> family_of(const WgmmaForm& form) {
   return std::nullopt;
 }
 
-// Columns are multiples of 8 up to 256; of integers, 24 and multiples of 16 behind it.
+// Columns are multiples of 8 up to 256; of integers, 24 and multiples of 16 after it.
 bool has_columns(OperandKind family, unsigned columns) {
   if (columns == 0 || columns > 256 || columns % 8 != 0) return false;
   return family != OperandKind::kInteger || columns == 8 || columns == 24 || columns % 16 == 0;

@@ -82,7 +82,7 @@ struct LoadedModule::Impl {
   LoadedKernel make_kernel(const ptx::Function& function);
 };
 
-// All constants of the module are given addresses at once, each with room behind it, and memory
+// All constants of the module are given addresses at once, each with room after it, and memory
 // when they are needed.
 std::uint64_t LoadedModule::Impl::constant_base() {
   std::lock_guard lock(mutex);

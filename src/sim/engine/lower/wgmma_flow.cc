@@ -6,7 +6,7 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::uint8_t kMostAge = 64;  // groups that are told apart
+constexpr std::uint8_t kMostAge = 64;  // groups that are distinguished
 
 std::uint8_t older(std::uint8_t age) {
   return age == 0 ? age : std::min<std::uint8_t>(static_cast<std::uint8_t>(age + 1), kMostAge);
@@ -18,7 +18,7 @@ std::uint8_t later(std::uint8_t a, std::uint8_t b) {
   return std::min(a, b);
 }
 
-// What is left of it behind a wait for all groups but `left`. Age 1 has no group yet.
+// What is left of it after a wait for all groups but `left`. Age 1 has no group yet.
 std::uint8_t after_wait(std::uint8_t age, std::uint32_t left) {
   return age >= 2 && age - 2u >= left ? 0 : age;
 }

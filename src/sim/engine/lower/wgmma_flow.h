@@ -21,7 +21,7 @@ struct WgmmaStep {
   Kind kind = Kind::kOther;
   std::uint32_t shape = 0;  // of kMultiply: of the accumulator
   std::uint32_t left = 0;   // of kWait: groups that may be under way
-  // Of kOther: moves a constant. Compilers put that anywhere before an operation, also behind the
+  // Of kOther: moves a constant. Compilers put that anywhere before an operation, also after the
   // program's fence.
   bool is_constant = false;
   std::vector<std::uint32_t> reads, writes;

@@ -10,7 +10,7 @@ namespace baton::sim {
 namespace {
 
 constexpr std::uint64_t kGranule = 256;
-constexpr std::uint64_t kGap = 256;  // behind each block, so that an overrun meets nothing
+constexpr std::uint64_t kGap = 256;  // after each block, so that an overrun meets nothing
 constexpr std::size_t kFreedBlocksRemembered = 65536;
 
 std::uint64_t to_multiple(std::uint64_t value, std::uint64_t unit) {
@@ -60,7 +60,7 @@ std::uint64_t KernelHeap::allocate(std::uint64_t bytes, std::uint64_t alignment)
   return 0;  // the host has no memory for what describes the block
 }
 
-// Addresses behind the latest block, or, at their end, the first ones that no live block has.
+// Addresses after the latest block, or, at their end, the first ones that no live block has.
 std::uint64_t KernelHeap::find_room(std::uint64_t span, std::uint64_t alignment) {
   const std::uint64_t end = begin_ + kSpan;
   std::uint64_t base = to_multiple(next_, alignment);

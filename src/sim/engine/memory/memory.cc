@@ -324,7 +324,7 @@ DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)
 
 DeviceMemory::~DeviceMemory() = default;
 
-// One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
+// One page at least stays unmapped after every allocation, so that an overrun meets nothing.
 std::uint64_t DeviceMemory::Impl::span_of(std::uint64_t bytes) {
   return round_up(bytes, kSmallPage) + kSmallPage;
 }

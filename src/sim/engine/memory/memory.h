@@ -9,7 +9,7 @@ namespace baton::sim {
 
 // Global memory of one simulated device. Device addresses come from a window of their own, disjoint
 // from any host pointer, and are never used twice: every allocation starts on its own 64 KiB page
-// with unmapped space behind it, so overruns, use after free and host pointers are told apart
+// with unmapped space after it, so overruns, use after free and host pointers are distinguished
 // exactly. Allocations are 256-byte aligned (in fact page aligned) and backed by host memory that
 // the system commits when it is touched. For every byte it is known whether anything wrote it.
 //

@@ -23,7 +23,7 @@ class Backing {
  public:
   // Null where the host has no room.
   static std::shared_ptr<Backing> make(std::uint64_t bytes);
-  // Memory of somebody else's, all of which counts as written. `owner` may be null.
+  // Memory of another owner, all of which counts as written. `owner` may be null.
   static std::shared_ptr<Backing> over(std::byte* data, std::uint64_t bytes,
                                        std::shared_ptr<void> owner);
   ~Backing();
@@ -89,7 +89,7 @@ struct DeviceMemory::Impl {
   // Allocation").
   bool is_in_heap(std::uint64_t address) const;
 
-  // Addresses that an allocation takes, with those behind it that stay free.
+  // Addresses that an allocation takes, with those after it that stay free.
   static std::uint64_t span_of(std::uint64_t bytes);
   // So many of the constants' addresses, for allocate_at(); 0 where there are not as many.
   std::uint64_t reserve_constants(std::uint64_t span);
@@ -103,7 +103,7 @@ struct DeviceMemory::Impl {
   // Without that of peers.
   std::shared_ptr<const Snapshot> own_snapshot();
   AddressKind classify(std::uint64_t address) const;
-  // Whether an address of the host's lies in memory that is mapped, or little behind it.
+  // Whether an address of the host's lies in memory that is mapped, or little after it.
   bool is_near_mapped(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;
 

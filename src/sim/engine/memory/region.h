@@ -18,8 +18,8 @@ struct Region {
   // What was written, not zero where something was: a byte for each byte in global memory, a byte
   // for each word of four in shared memory. Null where all of it was.
   std::uint8_t* written = nullptr;
-  // Where accesses are noted (watch.h); null where nobody looks for races. It is that of the whole
-  // allocation, in which the region lies so many bytes from the start.
+  // Where accesses are noted (watch.h); null where races are not looked for. It is that of the
+  // whole allocation, in which the region lies so many bytes from the start.
   void* shadow = nullptr;
   std::uint64_t within = 0;
 };

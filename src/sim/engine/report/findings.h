@@ -50,7 +50,7 @@ class FindingLog {
   };
   Place add(driver::Finding finding);
   // From now on shows each finding that is new to the log, and to what was taken from it, to
-  // `show`; null: to nobody.
+  // `show`; null: they are not shown.
   using Show = void (*)(const driver::Finding& finding);
   void show_new(Show show);
   // The same to a debugger; null: to none.
@@ -67,7 +67,7 @@ class FindingLog {
   // Null, or the log that takes over, which is called without the lock.
   FindingLog* heir(std::unique_lock<std::mutex>& lock) const;
 
-  const std::shared_ptr<FirstFault> fault_;  // null: nobody asks
+  const std::shared_ptr<FirstFault> fault_;  // null: not asked for
   mutable std::mutex mutex_;
   std::shared_ptr<FindingLog> heir_;
   Show show_ = nullptr;

@@ -186,7 +186,7 @@ TEST_F(Findings, InstructionsAreGatedByTarget) {
   const auto general = run(kernel("setmaxnreg.inc.sync.aligned.u32 240;", "sm_90"), 0);
   ASSERT_EQ(general.size(), 1u);
   EXPECT_TRUE(contains(general[0].message, "sm_90a")) << general[0].message;
-  // There it is, but a warp is no warpgroup.
+  // There it is, but a warp is not a warpgroup.
   const auto alone = run(kernel("setmaxnreg.inc.sync.aligned.u32 240;", "sm_90a"), 0);
   ASSERT_EQ(alone.size(), 1u);
   EXPECT_EQ(alone[0].kind, driver::FindingKind::kUnsupported);

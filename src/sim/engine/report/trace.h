@@ -47,7 +47,7 @@ class Trace {
   void begin_grid(TracedGrid grid);
   void note_triggered(std::uint64_t grid);
   void end_grid(std::uint64_t grid, const driver::Counters& counters);
-  // `key` tells blocks apart. `multiprocessor`: where the block is.
+  // `key` distinguishes blocks. `multiprocessor`: where the block is.
   void begin_block(const void* key, std::uint64_t grid, std::uint32_t multiprocessor,
                    const std::array<std::uint32_t, 3>& index);
   void note_trigger(const void* key);

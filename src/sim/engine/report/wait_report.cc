@@ -46,7 +46,7 @@ std::string wait_text(const BlockState& block, const Fragment& fragment) {
 
 }  // namespace
 
-// A waiting fragment stands behind its instruction, except where it executes it again.
+// A waiting fragment comes after its instruction, except where it executes it again.
 const Insn* place_in_code(const Fragment& fragment) {
   const bool behind = fragment.wait == Wait::kBarrier || fragment.wait == Wait::kWarpSync ||
                       fragment.wait == Wait::kGrid || fragment.wait == Wait::kCluster;

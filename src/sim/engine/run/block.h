@@ -11,7 +11,7 @@ namespace baton::sim {
 enum class BlockStop : std::uint8_t {
   kFinished,
   kBudget,    // ran as long as it was allowed to
-  kSpinning,  // all its warps wait for somebody else by polling
+  kSpinning,  // all its warps wait for others by polling
   kWaiting,   // no warp can go on by itself
   kFault,
   kTriggered,  // has just triggered, where the grid stops at that

@@ -27,7 +27,7 @@ class BlockScheduler {
   // Of the parked clusters, or their number for a new one.
   std::size_t choose(const GridState& grid, bool room);
   std::uint64_t number_of(const GridState& grid, std::uint64_t turn) const;
-  // Which warp of a block that begins runs first, and which one behind it.
+  // Which warp of a block that begins runs first, and which one after it.
   void turn_warps(BlockState* block);
   std::uint64_t draw();
 

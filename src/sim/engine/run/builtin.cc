@@ -37,7 +37,7 @@ void append(std::string* out, const std::string& specification, T value) {
   out->append(buffer, static_cast<std::size_t>(std::clamp(count, 0, int{sizeof(buffer)} - 1)));
 }
 
-// One conversion, from behind the "%". False after a fault.
+// One conversion, from after the "%". False after a fault.
 bool convert(LaneReader* reader, Arguments* arguments, const std::string& format, std::size_t* at,
              std::string* out) {
   std::string flags = "%";

@@ -12,10 +12,10 @@ namespace baton::sim {
 const Insn* op_cluster_arrive(Exec* x, const Insn* i);
 const Insn* op_cluster_wait(Exec* x, const Insn* i);
 
-// The phase with whose end all comes before what others do behind it that the lane did until now.
+// The phase with whose end all comes before what others do after it that the lane did until now.
 std::uint32_t covering_phase(const Warp& warp, int lane, const ClusterBarrier& barrier);
 
-// The lanes `gone` of the present warp left the kernel: nobody waits for them any more.
+// The lanes `gone` of the present warp left the kernel: no thread waits for them any more.
 void leave_cluster_barrier(Exec* x, std::uint32_t gone);
 
 }  // namespace baton::sim

@@ -194,7 +194,7 @@ DONE:
   ret;
 }
 
-// One thread of block 0 never arrives: it waits at a barrier of its block that nobody else comes to.
+// One thread of block 0 never arrives: it waits at a barrier of its block that no other thread comes to.
 .visible .entry stuck() {
   .reg .b32 %r<3>;
   .reg .pred %p<2>;

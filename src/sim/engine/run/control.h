@@ -8,7 +8,7 @@ namespace baton::sim {
 // the count at their target in r[5].
 const Insn* op_guarded(Exec* x, const Insn* i);   // runs i->inner for the lanes of the guard
 const Insn* op_bra(Exec* x, const Insn* i);       // always, forwards
-const Insn* op_bra_back(Exec* x, const Insn* i);  // always, backwards: may give up the slice
+const Insn* op_bra_back(Exec* x, const Insn* i);  // always, backwards: may end the slice
 const Insn* op_bra_if(Exec* x, const Insn* i);    // by the guard
 const Insn* op_brx(Exec* x, const Insn* i);       // r[0] the index, u.data a vector of targets
 const Insn* op_join(Exec* x, const Insn* i);      // where paths meet again

@@ -41,7 +41,7 @@ struct EngineConfig {
   // A thread sets the condition of a graph (cudaGraphSetConditional). Returns false for a handle of
   // none. Called by the workers.
   std::function<bool(std::uint64_t handle, std::uint32_t value)> set_condition;
-  // Stops kernels for whoever debugs them; null: nobody does.
+  // Stops kernels for a debugger; null: there is none.
   std::shared_ptr<Debugger> debugger;
   // What kernels' handles of textures and surfaces stand for; null: for nothing.
   std::shared_ptr<const TextureTable> textures;
@@ -119,7 +119,7 @@ class Engine {
   // engine's worker threads. Only the device's own thread calls this.
   struct Advance {
     std::uint64_t executed = 0;  // warp instructions
-    // Else all that ran only polled, or waited; a slice that was over too soon to tell is no work.
+    // Else all that ran only polled, or waited; a slice that was over too soon to tell is not work.
     bool worked = false;
   };
   Advance advance(std::span<Grid* const> grids, std::uint64_t budget);

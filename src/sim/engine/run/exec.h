@@ -75,7 +75,7 @@ struct Exec {
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t written_before = 0;  // of those, before the present slice
-  std::uint32_t detours = 0;         // backward branches behind the end of the slice
+  std::uint32_t detours = 0;         // backward branches after the end of the slice
   AccessCounts accesses;             // of kernels that count them
 
   Warp* warp = nullptr;

@@ -5,7 +5,7 @@
 namespace baton::sim {
 
 // alloca, stacksave and stackrestore (PTX ISA 9.0, "Stack Manipulation Instructions"). A thread's
-// stack is the end of its function's local memory and goes on behind the function's own variables.
+// stack is the end of its function's local memory and goes on after the function's own variables.
 // Addresses are of .local space, with 4 or 8 bytes by `mode`.
 
 // r[0] = the address of r[1] bytes, a multiple of imm, which live until the function returns.

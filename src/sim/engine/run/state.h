@@ -74,7 +74,7 @@ struct Warp {
   std::uint32_t index = 0;
   std::uint32_t live = 0;  // lanes that have not exited
   // Which lanes come after which other grids; what of it their latest fence released; and what
-  // flags that they have seen since will add behind the next one.
+  // flags that they have seen since will add after the next one.
   OrderedLanes ordered, released, seen;
   OrderedLanes released_to_device;  // by the latest fence of that scope
   std::uint32_t fenced = 0;         // lanes that executed a fence
@@ -225,7 +225,7 @@ struct GridState final : public Grid {
   bool stops_at_trigger = false;  // as the schedule wants it
   bool watches_shared = false;
   std::atomic<bool> reads_time{false};  // whoever waits for time to pass does not wait in vain
-  Trace* trace = nullptr;               // null where nobody watches
+  Trace* trace = nullptr;               // null where there is none
   // Ordering::Relation to others, by their numbers' low bits; filled in when asked for.
   std::unique_ptr<std::atomic<std::uint8_t>[]> relations;
   // Of the grid's own accesses with each other; null where that is not looked for.

@@ -79,7 +79,7 @@ class WaitSearch {
     if (&insn != &code(function).back()) go(number_of(function, insn) + 1);
   }
 
-  // Behind each call that may be one of this function.
+  // After each call that may be one of this function.
   template <typename Go>
   void follow_return(std::uint32_t function, const Go& go) const {
     if (kernel_.functions[function].get() == kernel_.entry) return;

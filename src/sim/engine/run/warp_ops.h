@@ -17,7 +17,7 @@ const Insn* op_match_all32(Exec* x, const Insn* i);  // also predicate r[1]
 const Insn* op_match_all64(Exec* x, const Insn* i);
 const Insn* op_redux(Exec* x, const Insn* i);  // r[0] = ReduxOp(mode) over r[2]
 const Insn* op_elect(Exec* x, const Insn* i);  // r[0] the leader, predicate r[1] true for it
-// Waits until all members are here, for an instruction behind it that looks at one mask only.
+// Waits until all members are here, for an instruction after it that looks at one mask only.
 const Insn* op_meet(Exec* x, const Insn* i);
 const Insn* op_warp_sync(Exec* x, const Insn* i);  // bar.warp.sync
 
@@ -27,7 +27,8 @@ const Insn* op_clock(Exec* x, const Insn* i);
 const Insn* op_globaltimer(Exec* x, const Insn* i);
 const Insn* op_nanosleep(Exec* x, const Insn* i);
 
-// Predicate r[0] = the address in r[1] lies in window imm; mode 1: and is no constant, 2: is one.
+// Predicate r[0] = the address in r[1] lies in window imm; mode 1: and is not a constant, 2: is
+// one.
 const Insn* op_isspacep(Exec* x, const Insn* i);
 
 // griddepcontrol.wait, which waits where the grid has prerequisites, and launch_dependents.

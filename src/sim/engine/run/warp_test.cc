@@ -133,7 +133,7 @@ TEST(Warp, SpinLockWithinAWarp) {
 }
 
 TEST(Warp, LanesWaitForWhatOthersWrite) {
-  // Lane 0 waits for lane 31, which stands behind it in the text.
+  // Lane 0 waits for lane 31, which comes after it in the text.
   const WarpRun result = run(kernel(R"(
     add.u64 %rd2, %out, 2048;
     setp.ne.u32 %p1, %r1, 0;

@@ -7,7 +7,7 @@
 namespace baton::sim {
 namespace {
 
-// Of a view of rows of 16 texels, those behind the first one are further levels.
+// Of a view of rows of 16 texels, those after the first one are further levels.
 TEST_F(Textures, LevelsOfAMipmapAreChosenAndBlended) {
   TextureView view = floats(1);
   view.smaller = {{view.address + 64, {4, 1, 1}, 64, 256},

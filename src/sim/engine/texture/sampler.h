@@ -10,14 +10,14 @@ namespace baton::sim {
 // Which texels a fetch takes and what it makes of them, as the CUDA programming guide's appendix
 // "Texture Fetching" has it. No memory is read here.
 
-// The texels along one dimension: `first`, and, if the fetch is filtered, the one behind it with
+// The texels along one dimension: `first`, and, if the fetch is filtered, the one after it with
 // the weight `second_weight` / 256. -1 stands for the border.
 struct TexelPair {
   std::int64_t first = 0;
   std::int64_t second = 0;
   unsigned second_weight = 0;
 };
-// Of a filtered fetch, and of tld4: coordinates have 8 bits behind the point.
+// Of a filtered fetch, and of tld4: coordinates have 8 bits after the point.
 TexelPair filtered_texels(double coordinate, std::uint32_t extent, AddressMode mode,
                           bool normalized);
 // Of one that takes the nearest texel.
@@ -35,7 +35,7 @@ struct CubePoint {
 };
 CubePoint cube_point(float x, float y, float z);
 
-// The levels of a mipmap that a fetch of `level` takes: `first`, and the one behind it with the
+// The levels of a mipmap that a fetch of `level` takes: `first`, and the one after it with the
 // weight `second_weight` / 256.
 struct LevelPair {
   std::size_t first = 0;

@@ -42,7 +42,7 @@ struct TexelGrid {
 // What a texture or surface object says of its memory, and how it is read.
 struct TextureView : TexelGrid {
   bool is_surface = false;
-  // Memory with one row, whose texels are read by their index alone; 0 is read behind its end.
+  // Memory with one row, whose texels are read by their index alone; 0 is read after its end.
   bool is_linear = false;
   int dimensions = 1;  // 1 to 3; of a face for cubes
   // Several textures of one or two dimensions, or several cubes, which lie a slice apart.

@@ -54,7 +54,7 @@ TEST_F(Textures, AFilteredFetchAtATexelTakesThatAlone) {
   TextureView view = floats(1);
   view.is_filtered = true;
   view.extents[0] = 1;
-  // The memory ends behind the texel.
+  // The memory ends after the texel.
   view.address = device.upload(std::vector<float>{5});
   const auto words = fetch(
       "mov.f32 %f6, 0f3F000000; tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, "
