@@ -33,8 +33,10 @@ std::unique_ptr<DriverLibrary> DriverLibrary::load(const Device& device, const I
                                                    std::string* why) {
   ContextGuard guard(device);
   std::unique_ptr<DriverLibrary> library(new DriverLibrary(device));
-  // Machine code needs no compiler. Where it is refused all the same, the driver may say why.
-  Opened opened = library->open(image, image.kind() != ImageKind::kCubin);
+  // Machine code needs no compiler. Where it is refused all the same, the driver may say why. The
+  // simulated one warns of images that it refuses without a log.
+  const bool is_simulated = device.driver().simulator != nullptr;
+  Opened opened = library->open(image, is_simulated || image.kind() != ImageKind::kCubin);
   if (image_does_not_suit(opened.result) && library->log_ == nullptr) {
     library.reset(new DriverLibrary(device));
     opened = library->open(image, true);

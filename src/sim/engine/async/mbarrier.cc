@@ -337,9 +337,9 @@ const Insn* op_mbarrier(Exec* x, const Insn* i) {
   return i + 1;
 }
 
-bool is_initialization(const Insn* i) {
-  const bool is_operation = i->fn == op_mbarrier || i->inner == op_mbarrier;
-  return is_operation && static_cast<MbarrierOp>(i->mode & 0x0f) == MbarrierOp::kInit;
+std::optional<MbarrierOp> mbarrier_operation(const Insn* i) {
+  if (i->fn != op_mbarrier && i->inner != op_mbarrier) return std::nullopt;
+  return static_cast<MbarrierOp>(i->mode & 0x0f);
 }
 
 bool arrive_at(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/engine/judge/flags.h"
@@ -58,8 +59,8 @@ inline constexpr std::uint8_t kMbarrierRelaxed = 0x80;     // it orders nothing 
 // address; of kPendingCount the state. r[2] is the operand: a count, bytes, a state
 // or a parity; offset 0 for one arrival. r[3], for kArrive with kMbarrierExpects: the bytes.
 const Insn* op_mbarrier(Exec* x, const Insn* i);
-// Whether the instruction initialises one, whatever guards it.
-bool is_initialization(const Insn* i);
+// What the instruction does to one, whatever guards it; nothing for other instructions.
+std::optional<MbarrierOp> mbarrier_operation(const Insn* i);
 
 // Arrivals and bytes on behalf of asynchronous operations, at an mbarrier in the block's memory.
 // Instruction and lane are named where that is wrong; false after a fault.

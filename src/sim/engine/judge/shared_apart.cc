@@ -274,8 +274,13 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
   const std::uint32_t my_lanes = lanes_of(one, mine);
   const std::uint32_t their_lanes = lanes_of(other, theirs);
   Meeting meeting{Lack::kNothing, std::countr_zero(my_lanes), std::countr_zero(their_lanes)};
-  const bool is_made = is_initialization(other.touched->log[theirs].insn) &&
-                       sim::at(one.start.made, other.party) > other.index;
+  const auto their_operation = mbarrier_operation(other.touched->log[theirs].insn);
+  const bool is_made =
+      their_operation == MbarrierOp::kInit && sim::at(one.start.made, other.party) > other.index;
+  // One lane may tell for its warp that an mbarrier is used no more: libcu++ ends its pipelines so,
+  // after a match.sync.
+  const bool is_end =
+      their_operation && mbarrier_operation(one.touched->log[mine].insn) == MbarrierOp::kInval;
   if (sim::at(one.start.over, other.party) <= other.index && !is_made) {
     // A copy comes after what its lane did before, and a lane that waited after its own copies.
     const bool is_waited = sim::at(one.waited, other.party) > other.index;
@@ -290,6 +295,7 @@ SharedWatch::Memory::Meeting SharedWatch::Memory::meeting_of(const Segment& one,
       std::uint32_t before = watch_.lanes_before(one, lane, other);
       is_told = is_told || before != 0;
       if (before != 0 && (reads_only(access.touch) || !touched.is_whole)) continue;
+      if (is_end && (before != 0 || is_one_warp)) continue;
       if (is_one_warp) {
         // In a log that is not whole, a barrier may be missing where there is one.
         if (!touched.is_whole && has_barrier(touched.log)) continue;
