@@ -174,7 +174,7 @@ class Terminal(Case):
         self.assertRegex("\n".join(lines[at:]), r"\n +1 \| extern .*\n +\| +\^")
         verbose = self.watch("run", "p.toml", "--verbose", status=1).split("\r\n")
         rows = [line.split() for line in verbose]
-        self.assertTrue(any(row[:1] == ["add"] and "end" in row for row in rows), verbose)
+        self.assertTrue(any(row[:1] == ["add"] and "unfinished" in row for row in rows), verbose)
         self.assertFalse([line for line in lines if line.startswith("warning: cu")])
 
 
