@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the English of the pages, the public headers and the messages (CONTRIBUTING.md).
+"""Checks the English of the pages, the comments and the messages (CONTRIBUTING.md).
 
 Phrases that readers trip over do not occur, sentences of the pages stay short, and links lead
 somewhere. `words_test.py --report` prints the sentence lengths of every page.
