@@ -63,7 +63,7 @@ class Merge:
         self._extra: list[CapturedBuffer] = []
         unknown = [key for key in weights if key not in calls[0].before]
         if unknown:
-            raise ArgumentError(f"weights names {unknown[0]}, which is no array among the arguments")
+            raise ArgumentError(f"weights names {unknown[0]}, which is not an array among the arguments")
         self.holes = next((tuple(record.holes) for record in self._records if record.holes), ())
         if not self.holes and not self._records[0].steps:
             raise Error(f"{name} launched nothing that a capture sees: no kernel of Baton or Triton "

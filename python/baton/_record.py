@@ -155,7 +155,7 @@ class Recorder:
         """Makes an argument's memory known. It has to be dense, and shared with no other one."""
         region = region_of(array)
         if region is None:
-            raise ArgumentError(f"the argument {name} is a {type(array).__name__}, which is no array")
+            raise ArgumentError(f"the argument {name} is a {type(array).__name__}, which is not an array")
         if not region.is_dense:
             raise ArgumentError(f"the argument {name} is not contiguous: pass {name}.contiguous()")
         if region.base in self._by_base:

@@ -93,7 +93,7 @@ BufferArray buffer_array(const Program& program, const Device& device, std::stri
   array.buffer = &find_buffer(program, name);
   try {
     if (!view_tensor(object, array.view)) {
-      throw error(ErrorCode::kInvalidInput, "is {}, which is no array",
+      throw error(ErrorCode::kInvalidInput, "is {}, which is not an array",
                   with_article(type_name(object)));
     }
     check_array(array, device, array.buffer->shape.size());

@@ -130,7 +130,7 @@ PyObject* view(PyObject*, PyObject* object) {
       [&] {
         TensorView seen;
         if (!view_tensor(object, seen)) {
-          throw error(ErrorCode::kInvalidInput, "{} was given, which is no array",
+          throw error(ErrorCode::kInvalidInput, "{} was given, which is not an array",
                       with_article(type_name(object)));
         }
         const Ref on_host = to_python(seen.on_host());

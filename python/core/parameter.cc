@@ -164,7 +164,7 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
   }
   TensorView view;
   if (!view_tensor(value, view)) {
-    refuse("is {}, which is no array; pass an array, baton.Pointer(address), or None",
+    refuse("is {}, which is not an array; pass an array, baton.Pointer(address), or None",
            with_article(type_name(value)));
   }
   require_writable(parameter, view, index, state);

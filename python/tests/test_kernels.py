@@ -142,7 +142,7 @@ WRONG = [
     ("an int out of range", (F32, F32, 1.0, 2**31), "argument 3 is 2147483648, which i32"),
     ("a huge int", (F32, F32, 1.0, 2**70), "64 bits do not hold"),
     ("an int for a pointer", (4096, F32, 1.0, 8), "argument 0 is the int 4096, for a pointer"),
-    ("a str", ("y", F32, 1.0, 8), "argument 0 is a str, which is no array"),
+    ("a str", ("y", F32, 1.0, 8), "argument 0 is a str, which is not an array"),
     ("an int that f32 lacks", (F32, F32, 2**24 + 1, 8), "f32 does not hold exactly"),
     ("too large for f32", (F32, F32, 1e300, 8), "beyond the range of f32"),
     ("an array for a number", (F32, F32, 1.0, F32), "argument 3 is an? ndarray, for a number"),

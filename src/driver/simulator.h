@@ -110,7 +110,7 @@ struct Counters {
 
 // The work that Simulator::stop ended.
 struct StoppedWork {
-  std::vector<std::string> lines;   // where its warps stand, one line a group of warps
+  std::vector<std::string> lines;   // a line for each group of warps: where they are
   std::vector<std::uint64_t> tags;  // LaunchNote::tag of its launches, the earliest first
 };
 

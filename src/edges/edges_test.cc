@@ -524,6 +524,34 @@ TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
               ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
 }
 
+// With alignments a kernel gets from one buffer to another one in the same 256 bytes.
+TEST_F(EdgeVerdicts, AlignmentsLeadToMemoryOfTheCallerBeside) {
+  const Device device = open_device();
+  const auto memory = Buffer<int>::of(device, std::vector<int>(256, 1));
+  const auto given = [&](std::uint64_t first) {
+    return DeviceArray{DType::kI32, {64}, memory.memory().address() + first * sizeof(int)};
+  };
+  const std::string text =
+      kBuffers + edge_kernel("late") +
+      "[kernels.rounds]\ntext = \"\"\"\nextern \"C\" __global__ void rounds(const int* y, "
+      "const int* x, int* z) {\n"
+      "  unsigned long long place;\n"
+      "  asm(\"{ .reg .u64 s, t; and.b64 s, %1, -256; and.b64 t, %2, 255; add.u64 %0, s, t; }\"\n"
+      "      : \"=l\"(place) : \"l\"(x), \"l\"(y));\n"
+      "  const int value = *(const volatile int*)place;\n"
+      "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
+      "  z[threadIdx.x] = value;\n}\n\"\"\"\n" +
+      once({step("late", kXToY), step("rounds", "\"y\", \"x\", \"z\"")});
+  Executable executable = Executable::prepare(program(text), device);
+  const auto verdict = [&](std::uint64_t x, std::uint64_t y) {
+    return executable.check({.memory = {{"x", given(x)}, {"y", given(y)}}}).edges.at(0).verdict;
+  };
+  EXPECT_EQ(verdict(0, 64), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(64, 0), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(32, 96), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(96, 32), EdgeVerdict::kUnknown);
+}
+
 // A weight in memory that is another buffer's too is constant only if both are. An access
 // without a known buffer may be of it.
 TEST_F(EdgeVerdicts, AWeightThatSharesItsMemoryIsNotConstant) {

@@ -37,7 +37,7 @@ Hit probe_cubin(std::string_view bytes, std::size_t at, std::size_t) {
 }
 
 // The PTX at the beginning of a string. One without a NUL at its end runs into what comes after it:
-// where that is not text, the PTX ends with the last brace before.
+// if that is not text, the PTX ends with the last brace before it.
 std::string_view without_binary_tail(std::string_view text) {
   const auto is_control = [](unsigned char c) {
     return (c < 0x20 && std::isspace(c) == 0) || c == 0x7f;

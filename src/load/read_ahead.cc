@@ -3,7 +3,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 
 namespace baton::load {
@@ -21,7 +20,8 @@ ReadAhead::ReadAhead(std::vector<Image> images) {
       if (stop.stop_requested()) return;
       try {
         static_cast<void>(image.bytes());
-      } catch (const Error&) {
+      } catch (...) {  // memory may be short, too
+        return;
       }
     }
   };

@@ -185,11 +185,15 @@ TEST(NcclGroups, MessagesGoBetweenRanksOfTheWorld) {
   for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->what();
 }
 
+// Each of two ranks has a device of its own.
+Device device_of(const World& world) {
+  return Device::open(world.rank() == 0 ? std::string("sim:tiny") : std::string("sim:tiny:1"));
+}
+
 // NCCL does nothing here, so that each rank adds to its own elements.
 TEST(NcclEpilogue, FollowsTheReduction) {
   const auto failures = world::on_ranks(2, [](const World& world) {
-    const Device device =
-        Device::open(world.rank() == 0 ? std::string("sim:tiny") : std::string("sim:tiny:1"));
+    const Device device = device_of(world);
     const Stream stream(device);
     ProgramBuffer definition;
     definition.dtype = DType::kF32;
@@ -226,8 +230,7 @@ TEST(NcclEpilogue, FollowsTheReduction) {
 // Beside NCCL, kernels between peers take all-reduces up to a size, of steps that name nothing.
 TEST(NcclAndPeers, ShareAllReducesBySize) {
   const auto failures = world::on_ranks(2, [](const World& world) {
-    const Device device =
-        Device::open(world.rank() == 0 ? std::string("sim:tiny") : std::string("sim:tiny:1"));
+    const Device device = device_of(world);
     const Stream stream(device);
     ProgramBuffer definition;
     definition.dtype = DType::kF32;

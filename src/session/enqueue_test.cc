@@ -440,6 +440,15 @@ TEST_P(EnqueueTest, AFaultNamesItsLaunch) {
   EXPECT_THAT(failure.message(), HasSubstr("past the end of buffer y (f32 [64]"));
 }
 
+// Of a run that does not end in time.
+Error time_out_of(Executable& executable, const Stream& stream) {
+  executable.enqueue(stream);
+  Error failure =
+      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
+  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  return failure;
+}
+
 TEST_P(EnqueueTest, AWaitHasATimeLimit) {
   const Device device = open_device();
   if (!is_simulated(device)) GTEST_SKIP() << "the kernel would never end";
@@ -447,10 +456,7 @@ TEST_P(EnqueueTest, AWaitHasATimeLimit) {
                                            kernel("spin") + step("spin", "\"flag\"", "1", "1"));
   executable.bind();
   const Stream stream(device);
-  executable.enqueue(stream);
-  const Error failure =
-      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
-  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  const Error failure = time_out_of(executable, stream);
   EXPECT_THAT(failure.notes(), Contains(StartsWith("the first step that did not end: launch 0 "
                                                    "(spin), at test.toml:")));
   EXPECT_THAT(failure.notes(), Contains(HasSubstr("kernels.cu:")));
@@ -469,10 +475,7 @@ TEST_P(EnqueueTest, ATimeOutNamesTheStepsThatDidNotEnd) {
                   step("add", "\"x\", 1, 4", "1", "4"));
   executable.bind();
   const Stream stream(device);
-  executable.enqueue(stream);
-  const Error failure =
-      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
-  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  const Error failure = time_out_of(executable, stream);
   EXPECT_THAT(failure.notes(), Contains(StartsWith("the first step that did not end: launch 2 "
                                                    "(spin), i = 0, at test.toml:")));
 }
@@ -489,10 +492,7 @@ TEST_P(EnqueueTest, ATimeOutByWorkOfOthersNamesNoStep) {
   executable.bind();
   executable.initialise(stream);
   other.enqueue(stream);
-  executable.enqueue(stream);
-  const Error failure =
-      failure_of([&] { executable.wait(stream, {.timeout = std::chrono::duration<double>(0.1)}); });
-  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  const Error failure = time_out_of(executable, stream);
   EXPECT_THAT(failure.notes(), Contains(StartsWith("no launch of the program ran")));
 }
 

@@ -13,7 +13,7 @@ namespace baton::tools {
 // A command of the user's that runs a variant of a program and prints what it costs.
 struct TuneCommandLine {
   std::string text;                                    // for the shell
-  std::optional<std::chrono::duration<double>> limit;  // of one run
+  std::optional<std::chrono::duration<double>> limit;  // of a run's time
 };
 
 // Runs it with the variable TUNE_NAME in its environment for each symbol. Returns the seconds that

@@ -1,15 +1,13 @@
 """CuTe DSL under `baton exec`: its stripped runtime, the machine code that it hands over, and its tensor maps."""
 
-import json
 import os
-import pathlib
 import platform
 import subprocess
 import sys
-import tempfile
 import unittest
 
-BATON = os.environ["BATON"]
+from exec_case import ExecCase
+
 # A Python that has nvidia-cutlass-dsl and numpy; that of the tests otherwise.
 PYTHON = os.environ.get("BATON_CUTE_PYTHON", sys.executable)
 HAS_CUTE = subprocess.run([PYTHON, "-c", "import cutlass.cute, numpy"], capture_output=True).returncode == 0
@@ -150,19 +148,7 @@ print("right")
 """
 
 
-class Cute(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="baton-cute-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def exec(self, *words, **environment):
-        report = self.folder / "report.json"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
-        done = subprocess.run([BATON, "exec", "--json", report, "--", *words], capture_output=True, text=True,
-                              timeout=300, env={**kept, **environment})
-        return done, json.loads(report.read_text())
-
+class Cute(ExecCase):
     @unittest.skipUnless(platform.machine() == "x86_64", "the library is written for x86-64")
     def test_a_stripped_runtime_is_replaced_behind_the_functions_that_wrap_it(self):
         library = self.folder / "libcute_dsl_runtime.so"

@@ -8,7 +8,8 @@ import sys
 import tempfile
 import unittest
 
-BATON = os.environ["BATON"]
+from exec_case import ExecCase
+
 # A Python that has torch; that of the tests otherwise.
 PYTHON = os.environ.get("BATON_TORCH_PYTHON", sys.executable)
 HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
@@ -154,19 +155,7 @@ if not hasattr(sys, "probe_was_here"):
 """
 
 
-class Packages(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="baton-torch-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def exec(self, *words, **environment):
-        report = self.folder / "report.json"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
-        done = subprocess.run([BATON, "exec", "--json", report, "--", *words], capture_output=True, text=True,
-                              timeout=300, env={**kept, **environment})
-        return done, json.loads(report.read_text())
-
+class Packages(ExecCase):
     @unittest.skipUnless(HAS_TORCH, "there is no torch")
     def test_operators_run_on_the_cpu_and_the_report_says_so_once(self):
         done, report = self.exec(PYTHON, "-c", PROGRAM, CUDA_VISIBLE_DEVICES="3")

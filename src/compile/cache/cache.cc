@@ -56,7 +56,7 @@ fs::path entry_path(const fs::path& directory, std::string_view key) {
 
 // A process that compiles many kernels meets the same trouble each time, and tells it once.
 void warn(const std::string& text) {
-  constexpr std::size_t kMostTold = 256;  // of texts that are remembered
+  constexpr std::size_t kMostTold = 256;  // texts are remembered
   static std::mutex mutex;
   static std::set<std::string>& told = *new std::set<std::string>;  // outlives all threads
   {

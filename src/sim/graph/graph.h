@@ -193,7 +193,7 @@ class GraphExec {
   std::vector<Step> steps;
   bool has_conditionals() const;
   bool has_memory() const;
-  bool frees_on_launch = false;                // what an earlier launch took and no node freed
+  bool frees_on_launch = false;                // memory of an earlier launch that no node freed
   std::shared_ptr<UserReferences> references;  // of the graph and those in it; null: none
   bool is_programmatic = false;                // some edge is
   // Those that get a value when a launch begins.

@@ -4,7 +4,8 @@
 
 namespace baton::sim {
 
-// Who touched a byte of global memory: which operation (ordering.h), and where in it. Zero: none.
+// The last access of a byte of global memory: its operation (ordering.h) and the thread in it. Zero:
+// none.
 class Toucher {
  public:
   static constexpr std::uint64_t kNoBlock = (std::uint64_t{1} << 19) - 1;  // or the host
