@@ -157,7 +157,7 @@ def test_contents_of_inputs_may_come_with_the_call(baton):
     with pytest.raises(baton_package.ArgumentError, match="dimension 0 of the array is 16.* N is 8"):
         bound(x=x, N=8)
     assert np.allclose(bound(x=x)["y"], want(x))
-    with pytest.raises(baton_package.ArgumentError, match="x: .*NoneType.* no array"):
+    with pytest.raises(baton_package.ArgumentError, match="x: .*NoneType.* not an array"):
         bound(x=None)
     # The same with arrays of the device.
     bound = program.bind(N=16, device=baton.target)
@@ -320,7 +320,7 @@ def test_run(bound):
     (lambda p: p(x=np.ones(128, np.float32)[::2]), TypeError, "not contiguous"),
     (lambda p: p(x=np.ones(65, np.float32)), baton_package.Error, "65"),
     (lambda p: p(z=np.ones(64, np.float32)), LookupError, 'no buffer or symbol "z"'),
-    (lambda p: p(x=3), TypeError, "no array"),
+    (lambda p: p(x=3), TypeError, "not an array"),
     (lambda p: p(N=1.5), TypeError, "takes an int"),
     (lambda p: p.result("y"), baton_package.Error, "run"),
     (lambda p: p.array("zz"), LookupError, "known"),
