@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 unsigned next_stages, unsigned ahead) {
   Residual work{
       {w, columns}, v, x, keep, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
-  stream_pairs(work, rows / 2, columns, stages);
+  stream_divided_pairs(work, rows / 2, columns, stages);
 }
 
 // Query, key and value of one token. The query is put into q; key and value become row `position`
