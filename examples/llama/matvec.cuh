@@ -16,7 +16,7 @@ namespace llama {
 constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 16;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves, where rows are whole pieces: 2 KiB
+constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves: 2 KiB, or less at a row's end
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -43,8 +43,7 @@ __device__ __forceinline__ float dot(const uint4& a, const uint4& b, float sum) 
   return sum;
 }
 
-// One warp's ring: `stages` pieces of kSize elements, and an mbarrier for each of them.
-template <unsigned kSize>
+// One warp's ring: `stages` pieces and an mbarrier for each of them.
 class Ring {
  public:
   __device__ Ring(char* pieces, unsigned long long* barriers, unsigned stages)
@@ -60,16 +59,16 @@ class Ring {
     __syncwarp();
   }
 
-  // Starts the copy of one piece into `slot`. By one lane.
-  __device__ void fetch(unsigned slot, const __nv_bfloat16* from) const {
+  // Starts the copy of one piece of `count` elements into `slot`. By one lane.
+  __device__ void fetch(unsigned slot, const __nv_bfloat16* from, unsigned count) const {
     const unsigned barrier = shared_address(barriers_ + slot);
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(kSize * 2)
+                 "r"(count * 2)
                  : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(pieces_ + slot * (kSize * 2))),
-        "l"(__cvta_generic_to_global(from)), "r"(kSize * 2), "r"(barrier), "l"(policy_)
+        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(pieces_ + slot * (kPiece * 2))),
+        "l"(__cvta_generic_to_global(from)), "r"(count * 2), "r"(barrier), "l"(policy_)
         : "memory");
   }
 
@@ -83,7 +82,7 @@ class Ring {
         "}" ::"r"(shared_address(barriers_ + slot)),
         "r"(turn & 1)
         : "memory");
-    return reinterpret_cast<const uint4*>(pieces_ + slot * (kSize * 2));
+    return reinterpret_cast<const uint4*>(pieces_ + slot * (kPiece * 2));
   }
 
   __device__ unsigned stages() const { return stages_; }
@@ -95,8 +94,7 @@ class Ring {
   unsigned long long policy_ = 0;
 };
 
-// What a warp streams: a run of the pieces of its block's pairs, each of kSize elements.
-template <unsigned kSize>
+// What a warp streams: a run of the pieces of its block's pairs.
 struct Share {
   unsigned first, last;  // the block's pairs
   unsigned row_pieces, pieces;
@@ -105,7 +103,7 @@ struct Share {
   __device__ Share(unsigned units, unsigned columns)
       : first(blockIdx.x * units / gridDim.x),
         last((blockIdx.x + 1) * units / gridDim.x),
-        row_pieces(columns / kSize),
+        row_pieces((columns + kPiece - 1) / kPiece),
         pieces(2 * (last - first) * row_pieces),
         begin(threadIdx.x / kWarp * pieces / kWarps),
         end((threadIdx.x / kWarp + 1) * pieces / kWarps) {}
@@ -114,7 +112,7 @@ struct Share {
   template <class Rows>
   __device__ const __nv_bfloat16* at(const Rows& rows, unsigned piece) const {
     const unsigned row = piece / row_pieces;
-    return rows.row(first + row / 2, row % 2) + piece % row_pieces * kSize;
+    return rows.row(first + row / 2, row % 2) + piece % row_pieces * kPiece;
   }
 };
 
@@ -123,7 +121,7 @@ struct Share {
 template <class Rows>
 __device__ __forceinline__ void prefetch_pairs(const Rows& rows, unsigned units, unsigned columns,
                                                unsigned stages, unsigned count) {
-  const Share<kPiece> share(units, columns);
+  const Share share(units, columns);
   const unsigned lane = threadIdx.x % kWarp;
   const unsigned piece = share.begin + stages + lane;
   if (lane >= count || piece >= share.end) return;
@@ -146,8 +144,8 @@ struct Spans {
   Span first, second;
 };
 
-// Streams the pairs of rows of `work` and finishes each of them. `columns` is a multiple of kSize, the
-// elements of a piece.
+// Streams the pairs of rows of `work` and finishes each of them. `columns` is a multiple of kPiece.
+// Without kWhole it is one of 256: the last piece of a row may be shorter than the others.
 // `work` has
 //   row(unit, which)     the first or second row of a pair
 //   ask_ahead()          may ask L2 for weights of later launches, before the wait
@@ -157,31 +155,32 @@ struct Spans {
 //   late(unit)           what finishing a pair needs of other memory, read before the sums are
 //   known finish(unit, early, late, first, second)
 // The next launch may start at once: its blocks fill their rings, and wait.
-template <unsigned kSize = kPiece, class Work>
+template <bool kWhole = true, class Work>
 __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigned columns,
                                              unsigned stages) {
   extern __shared__ __align__(128) char memory[];
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  const Share<kSize> share(units, columns);
+  const Share share(units, columns);
   const unsigned first = share.first, last = share.last, row_pieces = share.row_pieces,
                  pieces = share.pieces, begin = share.begin, end = share.end;
 
   // The rings, the vector, the mbarriers, and the parts of sums: one for each row and warp that
   // meet, so a part's number is that of its row and that of its warp together.
   char* const rings = memory;
-  uint4* const vector = reinterpret_cast<uint4*>(rings + kWarps * stages * kSize * 2);
+  uint4* const vector = reinterpret_cast<uint4*>(rings + kWarps * stages * kPiece * 2);
   auto* const barriers = reinterpret_cast<unsigned long long*>(vector + columns / 8);
   float* const parts = reinterpret_cast<float*>(barriers + kWarps * stages);
 
   baton::device::pdl_trigger();
-  const Ring<kSize> ring(rings + warp * stages * kSize * 2, barriers + warp * stages, stages);
+  const Ring ring(rings + warp * stages * kPiece * 2, barriers + warp * stages, stages);
   // What the next copy brings.
   unsigned next = begin;
   unsigned next_row = begin / row_pieces, next_column = begin % row_pieces;
   const auto fetch = [&](unsigned slot) {
     if (next >= end) return;
     if (lane == 0) {
-      ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kSize);
+      ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece,
+                 kWhole ? kPiece : min(kPiece, columns - next_column * kPiece));
     }
     ++next;
     if (++next_column == row_pieces) {
@@ -225,10 +224,14 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   float sum = 0;
   for (unsigned piece = begin; piece < end; ++piece) {
     const uint4* const weights = ring.await(slot, turn);
-    const uint4* const values = vector + column * (kSize / 8);
+    const uint4* const values = vector + column * (kPiece / 8);
+    const unsigned left = columns / 8 - column * (kPiece / 8);
+    if (kWhole || left >= kPiece / 8) {
 #pragma unroll
-    for (unsigned i = 0; i < kSize / 8; i += kWarp) {
-      sum = dot(weights[i + lane], values[i + lane], sum);
+      for (unsigned i = lane; i < kPiece / 8; i += kWarp) sum = dot(weights[i], values[i], sum);
+    } else {
+#pragma unroll 1
+      for (unsigned i = lane; i < left; i += kWarp) sum = dot(weights[i], values[i], sum);
     }
     __syncwarp();
     fetch(slot);
@@ -255,20 +258,6 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
       spans = spans_of(unit);
     }
     work.finish(unit, early, late, spans.first.sum(parts), spans.second.sum(parts));
-  }
-}
-
-// Of rows that are divided among ranks, and need not be whole pieces of 1024 elements: `columns` is
-// a multiple of 256. `stages` counts the same bytes in pieces of 1024.
-template <class Work>
-__device__ __forceinline__ void stream_divided_pairs(Work& work, unsigned units, unsigned columns,
-                                                     unsigned stages) {
-  if (columns % kPiece == 0) {
-    stream_pairs(work, units, columns, stages);
-  } else if (columns % (kPiece / 2) == 0) {
-    stream_pairs<kPiece / 2>(work, units, columns, 2 * stages);
-  } else {
-    stream_pairs<kPiece / 4>(work, units, columns, 4 * stages);
   }
 }
 

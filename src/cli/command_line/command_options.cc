@@ -91,7 +91,7 @@ Options of_ranks() {
            words("sim,sim cuda:0,cuda:1")},
           {"--collectives", "KIND",
            "nccl, peer or host: what exchanges contents between ranks; auto: NCCL where all ranks "
-           "have it, and peer for small steps of two (the default)",
+           "have it, and peer for small steps of up to four (the default)",
            &Raw::collectives, words("auto nccl peer host")}};
 }
 
