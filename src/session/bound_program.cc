@@ -557,7 +557,8 @@ void BoundProgram::play(const RunOptions& options) {
       if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();
       if (run == 0) {
-        outputs = memory_.download(stream_, options.results);
+        const bool with_states = !options.wants_states || options.wants_states();
+        outputs = memory_.download(stream_, options.results, with_states);
         watch.wait([this] { return stream_.done(); });
         // The steps that a run did not get to may write an output.
         if (!observer || !observer->ended()) {

@@ -177,8 +177,8 @@ void Communicator::when_failed(std::function<void()> act) {
   }
 }
 
-// A rank that ends regularly sends kEnd first. One that was only silent may go on later: it gets the
-// failure too, and then knows that the run has ended without it.
+// A rank that ends regularly sends kEnd first. One that was only silent may go on later: it gets
+// the failure too, and then knows that the run has ended without it.
 void Communicator::lose(std::uint32_t rank, std::string_view how) {
   const Beat& last = peers_[rank].beat;
   Error lost =

@@ -19,7 +19,7 @@ struct Launcher {
   const char* ranks;
   const char* local_rank;
   const char* local_ranks;  // null: it does not say
-  bool sets_rank_alone;     // also in processes that are no ranks
+  bool sets_rank_alone;     // also in a batch script, which is not a rank
   // Different in each run, and equal in all processes of one; null ends the list.
   std::array<const char*, 2> job;
 };

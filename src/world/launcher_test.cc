@@ -128,8 +128,8 @@ TEST(LauncherTest, HalfARankIsRefused) {
   EXPECT_NE(refusal_in({{"PMI_RANK", "0"}}), "");
   EXPECT_NE(refusal_in({{"SLURM_STEP_NUM_TASKS", "2"}}), "");
   // mpirun tells all that is needed.
-  const auto rank = rank_in(
-      {{"RANK", "0"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+  const auto rank =
+      rank_in({{"RANK", "0"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
   ASSERT_TRUE(rank);
   EXPECT_EQ(rank->rank, 1u);
 }
