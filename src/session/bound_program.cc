@@ -393,6 +393,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
 
 void BoundProgram::initialise(const Stream& stream) {
   require_bound("initialise");
+  require_one_device("program", state_->device, "stream", stream.device());
   memory_.initialise(stream);
 }
 
@@ -430,6 +431,7 @@ trace::LaunchRecords* BoundProgram::make_records() {
 
 void BoundProgram::prepare(const Stream& stream) {
   require_bound("prepare");
+  require_one_device("program", state_->device, "stream", stream.device());
   player_->prepare(target(stream));
 }
 
