@@ -132,9 +132,9 @@ struct ExpectedOutput {
   Comparison comparison;
 };
 
-// A loaded program with values and buffers of its own. Movable; one thread at a time: a call that
-// overlaps another thread's call throws kInvalidInput. Several executables may share one loaded
-// program, each in its own thread. They also share the weights that the program describes.
+// A loaded program with values and buffers of its own. Movable; one thread at a time. A call that
+// overlaps another thread's call, or of one that was moved from, throws kInvalidInput. Several may
+// share one loaded program, each in its own thread, and the weights that the program describes.
 //
 // `run` executes a program, waits and downloads: for tools and tests. `enqueue` only submits: for
 // engines, which call it once for each step of their own loop.
