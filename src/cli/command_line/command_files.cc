@@ -111,7 +111,10 @@ struct Writes {
   }
   void operator()(const CheckCommand& command) const { add(command.reports); }
   void operator()(const BenchCommand& command) const { add("--plot", command.plot); }
-  void operator()(const TuneCommand& command) const { add("-o", command.output); }
+  void operator()(const TuneCommand& command) const {
+    add("-o", command.output);
+    add("--plot", command.plot);
+  }
   void operator()(const BuildCommand& command) const {
     add("-o", std::optional(command.output));
     add("--tvm-ffi", command.tvm_library);

@@ -268,7 +268,7 @@ void bench_rank(const BenchCommand& given, RankOfRun& rank, Output& output,
     tools::require_target("--plot " + command.plot->string(), *command.plot);
   }
   std::optional<tools::BenchResult> before;
-  if (command.baseline) before = tools::read_bench_result(*command.baseline);
+  if (command.baseline) before = tools::read_bench_result(*command.baseline, kJsonVersion);
 
   const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);

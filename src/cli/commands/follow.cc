@@ -4,8 +4,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "baton/dtype.h"
+#include "baton/stream.h"
 #include "cli/output/format.h"
 #include "tools/basics.h"
 #include "tools/file/program_arrays.h"
@@ -25,6 +27,19 @@ const ProgramBuffer& named_state(const Program& program, const std::string& name
                                        : std::string("is divided among ranks"));
 }
 
+// Some elements of a buffer as they are on the device, where nothing is running.
+Array part_of(const Executable& executable, const std::string& name, std::int64_t from,
+              std::int64_t to) {
+  const DType dtype = executable.array(name).dtype;
+  const auto count = static_cast<std::size_t>(to - from);
+  Array part{dtype, {to - from}, std::string(count * size_of(dtype), '\0')};
+  const Stream stream(executable.device());
+  executable.memory(name).download(part.bytes.data(), part.bytes.size(),
+                                   static_cast<std::size_t>(from) * size_of(dtype), stream);
+  stream.synchronize();
+  return part;
+}
+
 }  // namespace
 
 ListFollower::ListFollower(const Program& program, const Followed& what) : what_(what) {
@@ -42,23 +57,23 @@ ListFollower::ListFollower(const Program& program, const Followed& what) : what_
   }
 }
 
-std::int64_t ListFollower::count(const Executable& executable) const {
-  const Array& counter = executable.output(what_.counter);
-  const std::int64_t elements = executable.output(what_.buffer).elements();
-  const std::int64_t value = counter.elements() == 0 ? 0 : std::stoll(format_element(counter, 0));
+std::int64_t ListFollower::count(const Executable& executable, std::int64_t most) const {
+  const std::vector<std::int64_t>& shape = executable.shape(what_.counter);
+  const bool is_empty = std::ranges::find(shape, 0) != shape.end();
+  const std::int64_t value =
+      is_empty ? 0 : std::stoll(format_element(part_of(executable, what_.counter, 0, 1), 0));
   const std::int64_t count = value + what_.more;
-  if (count >= 0 && count <= elements) return count;
+  if (count >= 0 && count <= most) return count;
   throw error(ErrorCode::kInvalidInput,
               "--follow: {} is {} after the run, which makes {} elements of {}, and it has {}",
-              printable(what_.counter), value, count, printable(what_.buffer), elements);
+              printable(what_.counter), value, count, printable(what_.buffer), most);
 }
 
-void ListFollower::show(const Array& array, std::int64_t from, std::int64_t to,
-                        Output& output) const {
+void ListFollower::show(const Array& elements, Output& output) const {
   nlohmann::ordered_json& values = output.result()["followed"]["values"];
   std::string text;
-  for (std::int64_t i = from; i < to; ++i) {
-    const std::string element = format_element(array, i);
+  for (std::int64_t i = 0; i < elements.elements(); ++i) {
+    const std::string element = format_element(elements, i);
     text += " " + element;
     values.push_back(nlohmann::ordered_json::parse(element, nullptr, false));
     if (values.back().is_discarded()) values.back() = element;
@@ -86,22 +101,24 @@ RunReport ListFollower::run_all(Executable& executable, const RunOptions& option
   once.progress = {};  // it would be written over the line that grows
   output.result()["followed"] = {
       {"buffer", what_.buffer}, {"runs", 0}, {"values", nlohmann::ordered_json::array()}};
-  RunReport report;
+  const std::int64_t most = executable.shape(what_.buffer)[0];
   std::int64_t shown = 0;
-  for (std::uint64_t runs = 1;; ++runs) {
-    executable.run(once);
-    if (runs == 1) {
-      report = executable.report();
-    } else {
-      std::ranges::copy(executable.report().findings, std::back_inserter(report.findings));
-    }
-    const Array& array = executable.output(what_.buffer);
-    const std::int64_t there = count(executable);
-    show(array, shown, there, output);
-    output.result()["followed"]["runs"] = runs;
-    if (there <= shown || there == array.elements() || runs == what_.runs) return report;
+  std::uint64_t runs = 0;
+  bool is_last = false;
+  once.wants_states = [&] {
+    const std::int64_t there = count(executable, most);
+    if (there > shown) show(part_of(executable, what_.buffer, shown, there), output);
+    output.result()["followed"]["runs"] = ++runs;
+    is_last = there <= shown || there == most || runs == what_.runs;
     shown = there;
+    return is_last;
+  };
+  RunReport report = executable.run(once);
+  while (!is_last) {
+    const RunReport& next = executable.run(once);
+    std::ranges::copy(next.findings, std::back_inserter(report.findings));
   }
+  return report;
 }
 
 }  // namespace baton::cli

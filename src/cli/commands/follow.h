@@ -10,7 +10,8 @@
 namespace baton::cli {
 
 // Runs a program again and again, and shows the elements that each run adds to a buffer as they
-// come: the tokens of a text. One thread at a time.
+// come: the tokens of a text. Only these, their number and the outputs are downloaded between the
+// runs. One thread at a time.
 class ListFollower {
  public:
   // Throws kNotFound and kInvalidInput for buffers that do not grow from run to run.
@@ -23,9 +24,9 @@ class ListFollower {
 
  private:
   RunReport run_all(Executable& executable, const RunOptions& options, Output& output) const;
-  // Elements that are there.
-  std::int64_t count(const Executable& executable) const;
-  void show(const Array& array, std::int64_t from, std::int64_t to, Output& output) const;
+  // Elements that are there, of `most`.
+  std::int64_t count(const Executable& executable, std::int64_t most) const;
+  void show(const Array& elements, Output& output) const;
 
   const Followed what_;
 };

@@ -108,9 +108,9 @@ void RankOfRun::finish(Executable& executable, Output& output,
 
 Error RankOfRun::fail(const Error& failure, Output& output) {
   if (is_told_) output.mute();
-  if (!world_ && !has_joined_ && World::is_launched()) {
+  if (!world_ && !has_joined_) {
     try {
-      world_ = World::of_process(kShortPatience);
+      if (World::is_launched()) world_ = World::of_process(kShortPatience);
     } catch (const Error&) {
       return failure;  // no other rank prints an error
     }

@@ -34,6 +34,14 @@ std::vector<fs::path> headers_of(const Program& program) {
   return files;
 }
 
+// Also of files that are not there yet. Devices take any number of outputs.
+bool are_one_target(const fs::path& a, const fs::path& b) {
+  std::error_code failure;
+  if (fs::exists(a, failure)) return is_same_file(a, b);
+  const fs::path first = fs::weakly_canonical(a, failure);
+  return !failure && first == fs::weakly_canonical(b, failure);
+}
+
 }  // namespace
 
 void FileGuard::reads(std::vector<fs::path> files) {
@@ -68,6 +76,12 @@ bool FileGuard::replaces_files() const {
 
 void FileGuard::writes(std::string option, fs::path file) {
   require(option, file);
+  for (const Target& target : targets_) {
+    if (!are_one_target(target.file, file)) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} and {} name one file, and the one would replace the other; name two files",
+                target.option, option);
+  }
   targets_.push_back({std::move(option), std::move(file)});
 }
 

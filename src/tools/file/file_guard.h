@@ -21,7 +21,7 @@ class FileGuard {
   void reads(const Source& source, const CompileOptions& options);
 
   // A file that the command writes, and the option that names it: "-o k.cubin". Throws
-  // kInvalidInput where the command reads it.
+  // kInvalidInput where the command reads it, or another option names it too.
   void writes(std::string option, std::filesystem::path file);
 
   // Whether no file that the command reads is this one.

@@ -49,7 +49,27 @@ TEST_F(FileGuardTest, TakesOtherFilesAndDevices) {
   files_.writes("-o", folder_.path() / "new");
   files_.writes("-o", folder_.path() / "missing");
   files_.writes("-o", "/dev/null");
+  files_.writes("--plot", "/dev/null");
   EXPECT_TRUE(files_.may_write(folder_.path() / "new"));
+}
+
+TEST_F(FileGuardTest, RefusesTwoOutputsInOneFile) {
+  const fs::path there = folder_.path() / "there", absent = folder_.path() / "absent";
+  write_file_atomically(there, "it");
+  fs::create_symlink(there, folder_.path() / "link");
+  files_.writes("-o a", there);
+  files_.writes("-o b", absent);
+  const auto refusal = [&](const char* name) {
+    try {
+      files_.writes("--plot c", folder_.path() / name);
+    } catch (const Error& refused) {
+      return refused.message();
+    }
+    return std::string("it was allowed");
+  };
+  EXPECT_THAT(refusal("link"), HasSubstr("-o a and --plot c name one file"));
+  EXPECT_THAT(refusal("./absent"), HasSubstr("-o b and --plot c name one file"));
+  EXPECT_EQ(refusal("another"), "it was allowed");
 }
 
 TEST_F(FileGuardTest, LearnsOfInputsLater) {

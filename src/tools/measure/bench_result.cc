@@ -98,9 +98,16 @@ std::optional<StepCounts> BenchResult::totals() const {
   return sum;
 }
 
-BenchResult read_bench_result(const std::filesystem::path& file) {
+BenchResult read_bench_result(const std::filesystem::path& file, std::int64_t version) {
   const std::string where = file.string();
   const Json json = parse_json(read_file(file), where);
+  const std::int64_t own = require_integer(need(json, "version", where), where + ": version");
+  if (own != version) {
+    throw error(ErrorCode::kInvalidInput,
+                "--baseline {}: it is of version {} of the results, and version {} is read here; "
+                "measure the baseline again",
+                where, own, version);
+  }
   const std::string& command = require_string(need(json, "command", where), where + ": command");
   if (command != "bench") {
     throw error(ErrorCode::kInvalidInput,

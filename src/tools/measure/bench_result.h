@@ -49,9 +49,9 @@ struct BenchResult {
   std::optional<StepCounts> totals() const;
 };
 
-// Reads what `bench --json` wrote. Throws kNotFound, and kInvalidInput for a file that is not such
-// a object, naming the key; for one of a failed or of another command, and for one without the
-// times of runs, which older versions wrote.
-BenchResult read_bench_result(const std::filesystem::path& file);
+// Reads what `bench --json` wrote in that version of its results. Throws kNotFound, and
+// kInvalidInput for a file that is not such an object, naming the key; for one of another version,
+// of a failed or of another command, and for one without the times of runs.
+BenchResult read_bench_result(const std::filesystem::path& file, std::int64_t version);
 
 }  // namespace baton::tools
