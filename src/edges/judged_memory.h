@@ -15,6 +15,9 @@
 
 namespace baton::edges {
 
+// Bytes. Rows of a cache that may share one are not frozen.
+inline constexpr std::uint64_t kCacheLine = 128;
+
 // The memory that launches of a program may touch: buffers, variables of modules, and what ranks
 // write for each other. Two pieces with different numbers do not overlap.
 class JudgedMemory {

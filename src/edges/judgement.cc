@@ -83,4 +83,15 @@ bool given_memory_meets(const bind::BufferTable& buffers) {
          }) != pieces.end();
 }
 
+bool suits_frozen_rows(DeviceAddress address) {
+  return address % kCacheLine == 0;
+}
+
+bool holds_with_given_memory(const bind::BufferTable& buffers) {
+  return !given_memory_meets(buffers) &&
+         std::ranges::all_of(buffers, [](const bind::BoundBuffer& buffer) {
+           return !buffer.definition->frozen || !buffer.given || suits_frozen_rows(*buffer.given);
+         });
+}
+
 }  // namespace baton::edges

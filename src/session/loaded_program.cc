@@ -1,6 +1,7 @@
 #include "session/loaded_program.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -145,15 +146,43 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
   return resolve(setup->plan(), values.slots(), setup->table(values.buffers), {});
 }
 
+bool LoadedProgramState::setup_stores_differences(const std::vector<std::int64_t>& symbols,
+                                                  const bind::BufferTable& buffers) const {
+  if (!setup) return false;
+  const bind::BufferTable table = setup->table(buffers);
+  const auto taken = parts.take(device, setup->plan(), symbols);
+  edges::EdgeJudge judge(setup->plan(), table, footprints_, has_pdl());
+  bind::bind_steps(setup->plan(), symbols, table, judge, streams_of(taken));
+  return judge.stores_differences();
+}
+
+LoadedProgramState::JudgedSteps LoadedProgramState::judged(
+    const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+    const bind::BufferTable& buffers, const std::shared_ptr<const SharedParts>& taken,
+    const bind::PeerChoice& peers) const {
+  using overlap::LoadedValue;
+  const auto judge_with = [&](LoadedValue loaded) {
+    auto judge =
+        std::make_unique<edges::EdgeJudge>(planned, buffers, footprints_, has_pdl(), loaded);
+    bind::BoundSteps bound =
+        bind::bind_steps(planned, symbols, buffers, *judge, streams_of(taken), peers);
+    return JudgedSteps{std::move(judge), std::move(bound)};
+  };
+  JudgedSteps result = judge_with(LoadedValue::kIndex);
+  // A later step may store what an earlier one loads in the next run.
+  const bool are_stored = result.judge->stores_differences() ||
+                          (&planned == &plan && setup_stores_differences(symbols, buffers));
+  return are_stored ? judge_with(LoadedValue::kDifference) : std::move(result);
+}
+
 ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers,
                                             std::shared_ptr<const SharedParts> taken,
                                             const bind::PeerChoice& peers,
                                             std::vector<edges::TriggerFacts>& triggers) const {
-  edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
-  bind::BoundSteps bound =
-      bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken), peers);
+  auto [judged_by, bound] = judged(planned, symbols, buffers, taken, peers);
+  const edges::EdgeJudge& judge = *judged_by;
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   for (const ParallelReport& parallel : judge.parallels()) {

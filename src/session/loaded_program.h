@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -95,6 +96,18 @@ class LoadedProgramState {
   // The judgement that is known for them, or null. It has nothing of kernels between peers, so that
   // their edges are full with it.
   const edges::Judgement* known(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                                const bind::BufferTable& buffers) const;
+  // Steps that are bound, with their judge, which refers to the buffers.
+  struct JudgedSteps {
+    std::unique_ptr<edges::EdgeJudge> judge;
+    bind::BoundSteps bound;
+  };
+  // Judges with what the setup steps and all other steps may have left in memory.
+  JudgedSteps judged(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                     const bind::BufferTable& buffers,
+                     const std::shared_ptr<const SharedParts>& taken,
+                     const bind::PeerChoice& peers) const;
+  bool setup_stores_differences(const std::vector<std::int64_t>& symbols,
                                 const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,

@@ -154,8 +154,11 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
 }
 
 AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
-                             const VariableNumber& variable)
-    : footprint_(footprint), arguments_(arguments), variable_(variable) {
+                             const VariableNumber& variable, LoadedValue loaded)
+    : footprint_(footprint),
+      arguments_(arguments),
+      variable_(variable),
+      loads_indexes_(loaded == LoadedValue::kIndex) {
   for (const Origin& origin : footprint.conditions) {
     const Mixture found = mixture(origin);
     if (found.unknown) decided_by_unknown_ = found.unknown;
@@ -174,6 +177,8 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const bool is_address =
         found.count() == 0 || (found.count() == 1 && found.only_whole && !found.loaded);
     loads_indexes_ = loads_indexes_ && is_address && !found.unknown;
+    const bool is_one_place = found.count() == 1 && found.only_whole;
+    stores_differences_ = stores_differences_ || (!found.pieces.empty() && !is_one_place);
   }
 }
 

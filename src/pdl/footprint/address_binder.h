@@ -95,16 +95,24 @@ struct TouchedMemory {
   bool by_value = false;                       // the value of a scalar was looked at
 };
 
+// What a loaded value may be that is added to an address.
+enum class LoadedValue : std::uint8_t {
+  kIndex,       // unless the kernel itself stores differences of addresses
+  kDifference,  // of two addresses, too: another kernel may have stored it
+};
+
 // Binds the accesses of one launch. Refers to its arguments, which must outlive it.
 class AddressBinder {
  public:
   AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
-                const VariableNumber& variable);
+                const VariableNumber& variable, LoadedValue loaded = LoadedValue::kIndex);
   AddressBinder(const AddressBinder&) = delete;
   AddressBinder& operator=(const AddressBinder&) = delete;
 
   // Whether places are wider than what arguments are given.
   bool widens_places() const { return tells_alignment_; }
+  // Whether the kernel may leave in memory what leads from the address of one buffer to another.
+  bool stores_differences() const { return stores_differences_; }
   // Empty if the access touches no global memory.
   TouchedMemory touched(const AccessGroup& access) const;
 
@@ -129,7 +137,8 @@ class AddressBinder {
   bool tells_alignment_ = false;  // numbers tell the lowest bits of addresses
   bool leads_beside_ = false;     // and so lead to memory with another number
   bool loads_decide_ = false;     // the same of what is loaded from memory
-  bool loads_indexes_ = true;     // what is loaded from memory and added to an address is an index
+  bool stores_differences_ = false;
+  bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index
 };
 
 }  // namespace baton::overlap

@@ -47,11 +47,13 @@ std::vector<bool> reached_without(const Code& code, Operation::Kind kind,
 
 BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> arguments,
                  const std::array<std::uint32_t, 3>& block,
-                 const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable) {
+                 const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable,
+                 LoadedValue loaded) {
   BoundLaunch out;
   out.footprint = &footprint;
   out.accesses.reserve(footprint.accesses.size());
-  const AddressBinder binder(footprint, arguments, variable);
+  const AddressBinder binder(footprint, arguments, variable, loaded);
+  out.stores_differences = binder.stores_differences();
   out.has_wide_places = binder.widens_places();
   for (const AccessGroup& access : footprint.accesses) {
     const TouchedMemory touched = binder.touched(access);

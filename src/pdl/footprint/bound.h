@@ -30,15 +30,17 @@ struct BoundAccess {
 struct BoundLaunch {
   std::uint32_t number = 0;  // the caller's, for messages
   const Footprint* footprint = nullptr;
-  bool waits = false;            // some thread of it, for certain
-  bool has_wide_places = false;  // accesses have other offsets than their arguments
+  bool waits = false;               // some thread of it, for certain
+  bool has_wide_places = false;     // accesses have other offsets than their arguments
+  bool stores_differences = false;  // of addresses, as AddressBinder has it
   bool by_value = false;  // other values of scalars, or another grid, may change what is here
   std::vector<BoundAccess> accesses;
 };
 
 BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> arguments,
                  const std::array<std::uint32_t, 3>& block,
-                 const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable);
+                 const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable,
+                 LoadedValue loaded = LoadedValue::kIndex);
 
 // Looks for accesses that the launch's own numbers put after the wait (`if (overlaps) wait();`,
 // `if (i < n) wait();`).
