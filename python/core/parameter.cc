@@ -13,6 +13,7 @@
 #include "core/kernel.h"
 #include "core/kernel_writes.h"
 #include "core/values.h"
+#include "image/param_types.h"
 #include "program/scalar.h"
 
 namespace baton::python {
@@ -378,6 +379,7 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
     parameter.dtype = facts.dtype;
     parameter.read_only = facts.read_only;
     parameter.type = facts.type;
+    parameter.name = facts.name;
     parameter.common = common_parameter(facts);
   }
   return parameters;
@@ -408,9 +410,9 @@ Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size
   // Advice comes last.
   const std::string& what = failure.message();
   const std::size_t end = std::min(what.find("; "), what.size());
-  return error(failure.code(), "kernel {}: argument {} {}; the parameter is {}{}",
-               printable(kernel.facts().demangled), index, what.substr(0, end), type,
-               what.substr(end));
+  return error(failure.code(), "kernel {}: {} {}; the parameter is {}{}",
+               printable(kernel.facts().demangled), image::argument_text(index, parameter.name),
+               what.substr(0, end), type, what.substr(end));
 }
 
 void add_pointer_type(PyObject* module) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "image/param_types.h"
 
 namespace baton::bind {
 
@@ -13,7 +14,9 @@ ValuePlace ValuePlace::field(std::size_t number) const {
 }
 
 std::string ValuePlace::text() const {
-  std::string text = fmt::format("argument {} of {}", argument, printable(kernel));
+  const std::string name = naming == nullptr ? "" : (*naming)(kernel, argument);
+  std::string text =
+      fmt::format("{} of {}", image::argument_text(argument, name), printable(kernel));
   for (const std::size_t number : fields) text = fmt::format("field {} of {}", number, text);
   return text;
 }

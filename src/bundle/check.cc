@@ -257,7 +257,7 @@ class IndexCheck {
     });
     complete(params, index_.params.size(), "params");
     each(index_.params, "params", [&](const ParamRow& row) {
-      text(row.type);
+      texts(row.type, row.name);
       below(row.kind, 5, "the kind");
       if (row.dtype != kNotSaid) below(row.dtype, dtype_names().size(), "the dtype");
       below(row.read_only, 2, "read_only");

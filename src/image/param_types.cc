@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "image/mangled_name.h"
 
 namespace baton::image {
@@ -42,6 +43,19 @@ void apply_name(KernelFacts& kernel) {
   for (std::size_t i = 0; i < kernel.params->size(); ++i) {
     apply((*kernel.params)[i], (*name->params)[i]);
   }
+}
+
+std::string argument_text(std::size_t index, std::string_view name) {
+  return name.empty() ? fmt::format("argument {}", index)
+                      : fmt::format("argument {} ({})", index, printable(name));
+}
+
+std::string declaration_text(const ParamFacts& param, std::string_view name) {
+  // Types of templates can be thousands of characters.
+  std::string text =
+      param.type.empty() ? fmt::format("{} bytes", param.size) : printable(param.type);
+  if (!name.empty()) text += fmt::format(" {}", printable(name));
+  return text;
 }
 
 std::string describe_type(const ParamFacts& param) {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "image/param_types.h"
 
 namespace baton::launch {
 namespace {
@@ -22,6 +23,13 @@ std::string parameter_type(const KernelState& kernel, const ResolvedKernel& reso
     return printable((*facts)[index].type);  // types of templates can be thousands of characters
   }
   return fmt::format("{} bytes", resolved.params()[index].size);
+}
+
+// As in the source; empty if it is not known.
+std::string_view name_of(const KernelState& kernel, std::size_t index) {
+  const auto& facts = kernel.facts().params;
+  if (!facts || index >= facts->size()) return {};
+  return (*facts)[index].name;
 }
 
 }  // namespace
@@ -65,15 +73,15 @@ Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, 
   const std::string& name = kernel.facts().name;
   const std::string signature = parameter_list(kernel, resolved);
   const std::string wanted = parameter_type(kernel, resolved, index);
+  const std::string argument = image::argument_text(index, name_of(kernel, index));
   if (params[index].size != type.size) {
     return error(ErrorCode::kInvalidInput,
-                 "kernel {}: argument {} has {} bytes, the parameter ({}) has {}; it takes "
-                 "({})",
-                 name, index, type.size, wanted, params[index].size, signature);
+                 "kernel {}: {} has {} bytes, the parameter ({}) has {}; it takes ({})", name,
+                 argument, type.size, wanted, params[index].size, signature);
   }
   Error refused = error(ErrorCode::kInvalidInput,
-                        "kernel {}: argument {} is {}, the parameter is {}; it takes ({})", name,
-                        index, describe(type), wanted, signature);
+                        "kernel {}: {} is {}, the parameter is {}; it takes ({})", name,
+                        argument, describe(type), wanted, signature);
   if (params[index].takes == ArgumentClass::kPointer && !type.pointer) {
     refused.note(
         "an address is passed as a Buffer, as device_pointer(p) or as "
@@ -87,6 +95,9 @@ std::string parameter_list(const KernelState& kernel, const ResolvedKernel& reso
   for (std::size_t i = 0; i < resolved.params().size(); ++i) {
     if (i != 0) list += ", ";
     list += parameter_type(kernel, resolved, i);
+    if (const std::string_view name = name_of(kernel, i); !name.empty()) {
+      list += fmt::format(" {}", printable(name));
+    }
   }
   return list.empty() ? "none" : list;
 }

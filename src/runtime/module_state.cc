@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "image/debug_params.h"
 #include "runtime/jit_log.h"
 
 namespace baton {
@@ -44,11 +45,13 @@ std::vector<const Image*> by_preference(std::span<const Image> images) {
 }  // namespace
 
 ModuleState::ModuleState(const Device& device, std::span<const Image> images,
-                         std::vector<std::pair<std::string, std::string>> symbols)
+                         std::vector<std::pair<std::string, std::string>> symbols,
+                         const std::vector<ParamNames>& param_names)
     : device_(device),
       symbols_(std::make_move_iterator(symbols.begin()), std::make_move_iterator(symbols.end())) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
+  image::name_params(facts_, param_names);
   index_ = std::make_unique<const image::KernelIndex>(facts_);
 }
 

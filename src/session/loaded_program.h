@@ -14,6 +14,7 @@
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
+#include "load/source_names.h"
 #include "session/part_pool.h"
 #include "session/setup.h"
 #include "session/weight_pool.h"
@@ -63,6 +64,7 @@ class LoadedProgramState {
   const Program program;
   const Device device;
   const load::KernelSet kernels;
+  const load::SourceNames names;
   const bind::Plan plan;
   const std::optional<PlannedSetup> setup;
   const bind::Requirements requirements;

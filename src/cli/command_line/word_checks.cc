@@ -15,6 +15,16 @@ std::vector<OptionRow> options_of(const CommandRow* command) {
   return command == nullptr ? std::vector(common.begin(), common.end()) : all_options(*command);
 }
 
+// Whether what follows "--" is options for what the command calls, and not a program.
+bool passes_options_on(const CommandRow& command) {
+  return !command.rest.empty() && !command.arguments.empty();
+}
+
+// "-O3", "-DN=4", "-lineinfo": Baton's own options with one dash have one letter.
+bool is_compiler_option(std::string_view word) {
+  return word.size() > 2 && word[0] == '-' && word[1] != '-';
+}
+
 class WordChecker {
  public:
   explicit WordChecker(const CommandRow* command)
@@ -100,6 +110,13 @@ void refuse_option(const CommandRow* command, const std::string& word) {
   if (command != nullptr && option == kJsonOption && !command->instead_of_json.empty()) {
     throw error(ErrorCode::kInvalidInput, "baton {} prints {}, not JSON; leave {} out",
                 command->name, command->instead_of_json, kJsonOption);
+  }
+  if (command != nullptr && passes_options_on(*command) && is_compiler_option(word)) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "unknown option \"{0}\"; options of the compiler stand after \"--\": baton {1} {2} -- "
+        "{0}",
+        word, command->name, command->synopsis);
   }
   const std::vector<OptionRow> options = options_of(command);
   std::vector<std::string_view> names;

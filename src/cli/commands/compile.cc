@@ -15,6 +15,7 @@
 #include "tools/basics.h"
 #include "tools/draft/readable_names.h"
 #include "tools/file/files.h"
+#include "tools/file/program_file.h"
 #include "tools/toolkit/depfile.h"
 
 namespace baton::cli {
@@ -83,9 +84,11 @@ void rewrite_kernels(const CompileCommand& command, const std::string& arch, Com
 }  // namespace
 
 void compile(const CompileCommand& command, Output& output) {
+  tools::require_source(command.source);
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   const Source source = tools::source_with_options(command.source, command.options);
-  const CompileOptions options = {.arch = arch, .entries = command.entries};
+  const CompileOptions options = {
+      .arch = arch, .entries = command.entries, .param_names = !command.quiet};
   output.files().reads(source, options);
   output.progress("compile");
   Compiled compiled = command.ptx || command.rewrite ? baton::compile(source, options)

@@ -23,6 +23,10 @@ namespace {
 
 void require_new(const std::filesystem::path& target) {
   if (!std::filesystem::exists(target)) return;
+  if (std::filesystem::is_directory(target)) {
+    throw error(ErrorCode::kInvalidInput, "{0} is a folder; name a file in it: -o {0}/P.toml",
+                target.string());
+  }
   throw error(ErrorCode::kInvalidInput,
               "{} exists already; name another file with -o, or remove it", target.string());
 }

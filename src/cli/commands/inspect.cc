@@ -236,6 +236,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
   keep_wanted(command, modules);
   require_some(command, !modules.empty(), {});
   show_modules(modules, output);
+  show_signatures(modules, output);
   if (!command.extract) return;
   std::vector<std::string> remarks;
   const auto written =

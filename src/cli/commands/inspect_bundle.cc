@@ -120,6 +120,7 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   for (const std::string& difference : differences) output.warning(difference);
   show_parts(bundle, output);
   show_modules(modules, output);
+  show_signatures(modules, output);
   if (!command.extract) return;
   std::vector<std::string> remarks;
   const tools::ExtractedBundle extracted =

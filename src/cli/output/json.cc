@@ -134,7 +134,8 @@ Json json_of(const KernelFacts& kernel) {
       params.push_back({{"offset", param.offset},
                         {"size", param.size},
                         {"kind", kind_of(param)},
-                        {"type", param.type}});
+                        {"type", param.type},
+                        {"name", param.name.empty() ? Json() : Json(param.name)}});
     }
   }
   Json json = {{"name", kernel.name},

@@ -10,6 +10,7 @@
 #include "cli/output/format.h"
 #include "cli/output/json.h"
 #include "cli/output/table.h"
+#include "cli/report/kernel_table.h"
 #include "tools/basics.h"
 #include "tools/file/kept_modules.h"
 
@@ -84,6 +85,20 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
       output.text(fmt::format("\n{}\n", module.compiled->log));
     }
   }
+}
+
+void show_signatures(const std::vector<KernelModule>& modules, Output& output) {
+  Table table({{"kernel"}, {"parameters"}});
+  for (const KernelModule& module : modules) {
+    for (const auto& [name, facts] : module.kernels) {
+      if (table.rows() == kMostModules) break;
+      const std::string params = parameters_of(facts);
+      table.add({printable(name), params.empty() ? "none" : shortened(params)});
+    }
+  }
+  if (table.rows() == 0) return;
+  output.line("");
+  output.text(table.format(output.terminal()));
 }
 
 void show_rewrites(const std::vector<KernelModule>& modules, Output& output) {

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <unordered_map>
 
 #include "cli/output/format.h"
@@ -52,17 +54,38 @@ class Builds {
   std::unordered_map<std::string_view, const CompiledKernel*> by_symbol_;
 };
 
+// Where the parameters of a demangled name begin, at their parenthesis; npos without any. Template
+// arguments may have parentheses too.
+std::size_t start_of_parameters(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
+
+std::string parameters_of(const KernelFacts& kernel) {
+  if (!kernel.params) return "?";
+  std::string params;
+  for (const ParamFacts& param : *kernel.params) {
+    params +=
+        fmt::format("{}{}", params.empty() ? "" : ", ", image::declaration_text(param, param.name));
+  }
+  return params;
+}
 
 std::string signature_of(const KernelFacts& kernel) {
   const std::string& name = kernel.demangled.empty() ? kernel.name : kernel.demangled;
-  if (name.find('(') != std::string::npos) return name;
-  if (!kernel.params) return name + "(?)";
-  std::string types;
-  for (const ParamFacts& param : *kernel.params) {
-    types += fmt::format("{}{}", types.empty() ? "" : ", ", param.type);
-  }
-  return fmt::format("{}({})", name, types);
+  const std::size_t list = start_of_parameters(name);
+  const bool has_names =
+      kernel.params && std::ranges::any_of(*kernel.params, [](const ParamFacts& param) {
+        return !param.name.empty();
+      });
+  if (list != std::string::npos && !has_names) return name;
+  return fmt::format("{}({})", name.substr(0, list), parameters_of(kernel));
 }
 
 void add_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {

@@ -14,8 +14,11 @@ namespace baton::cli {
 // well.
 void show_kernels(const ImageFacts& facts, Output& output,
                   std::span<const CompiledKernel> made = {});
-// "saxpy(float*, float const*, float, int)": demangled names bring their parameters with them.
+// "saxpy(float* y, float const* x, float alpha, int n)": names of parameters where they are known.
+// Demangled names bring their parameters' types with them.
 std::string signature_of(const KernelFacts& kernel);
+// "float* y, float const* x, float alpha, int n"; "?" where the image does not say. Empty for none.
+std::string parameters_of(const KernelFacts& kernel);
 // The JSON and the table alone.
 void add_kernels(const ImageFacts& facts, Output& output,
                  std::span<const CompiledKernel> made = {});

@@ -9,6 +9,7 @@
 
 #include "baton/compile.h"
 #include "baton/device.h"
+#include "compile/param_names.h"
 #include "image/image_content.h"
 #include "image/ptx_reach.h"
 #include "image/ptx_use.h"
@@ -63,27 +64,44 @@ int vector_width(std::string_view type) {
   return is_vector ? name.back() - '0' : 1;
 }
 
-std::string buffer_line(const std::string& name, const ParamFacts& param,
-                        const image::ParamUse* use) {
+DraftBuffer buffer_of(const std::string& name, const std::string& param_name,
+                      const ParamFacts& param, const image::ParamUse* use) {
   const bool is_accessed = use != nullptr && use->element.has_value();
-  const DType dtype = param.dtype ? *param.dtype : is_accessed ? *use->element : DType::kF32;
-  const std::string_view role = role_of(param, use);
+  DraftBuffer buffer;
+  buffer.name = name;
+  buffer.param = param_name;
+  buffer.role = role_of(param, use);
+  buffer.dtype = param.dtype ? *param.dtype : is_accessed ? *use->element : DType::kF32;
   const int width = vector_width(param.type);
-  std::string line =
-      fmt::format("{} = {{ dtype = \"{}\", shape = [@{}], role = \"{}\"", name, to_string(dtype),
-                  width == 1 ? "" : fmt::format(", {}", width), role);
-  if (role != "output") line += ", init = \"random\"";
+  std::string& line = buffer.definition;
+  line = fmt::format("{{ dtype = \"{}\", shape = [@{}], role = \"{}\"", to_string(buffer.dtype),
+                     width == 1 ? "" : fmt::format(", {}", width), buffer.role);
+  if (buffer.role != "output") line += ", init = \"random\"";
   line += " }  # " + param.type;
   if (!param.dtype) {
     line += is_accessed ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
   }
-  return line;
+  return buffer;
 }
 
-// A scalar: counts are the size, other numbers 1.
-std::string scalar_argument(const ParamFacts& param, std::string_view size) {
-  if (is_count(param)) return fmt::format("\"{}\"", size);
-  return param.dtype && is_float(*param.dtype) ? "1.0" : "1";
+// A number that is no count.
+std::string_view one_of(const std::optional<DType>& dtype) {
+  return dtype && is_float(*dtype) ? "1.0" : "1";
+}
+
+void add_count(const std::string& symbol, DraftKernel& kernel) {
+  if (std::ranges::find(kernel.counts, symbol) == kernel.counts.end()) {
+    kernel.counts.push_back(symbol);
+  }
+}
+
+// A scalar: counts are symbols, other numbers 1.
+std::string scalar_argument(const ParamFacts& param, std::size_t index, const DraftNames& names,
+                            DraftKernel& kernel) {
+  if (!is_count(param)) return std::string(one_of(param.dtype));
+  const std::string symbol = names.count(*kernel.facts, index);
+  add_count(symbol, kernel);
+  return fmt::format("\"{}\"", symbol);
 }
 
 // An argument in the remark that it is guessed: "n (int)", "argument 3 (int)".
@@ -107,33 +125,85 @@ ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& paramet
   return param;
 }
 
-// A number whose type only launch metadata tells.
-std::string typed(const ParamFacts& param, std::string value) {
-  return fmt::format("{{ {} = {} }}", to_string(*param.dtype), value);
+// A number with its type.
+std::string typed(DType dtype, std::string_view value) {
+  return fmt::format("{{ {} = {} }}", to_string(dtype), value);
 }
 
-// The argument of a struct by value whose fields are known. Pointers are buffers of their own.
-std::string struct_argument(const std::vector<image::DebugField>& fields, const std::string& param,
-                            std::string_view prefix, std::size_t index, DraftNames& names,
-                            DraftKernel& kernel) {
-  std::vector<std::string> values;
-  for (const image::DebugField& field : fields) {
+std::string zeros(std::uint64_t bytes) {
+  return fmt::format("{{ bytes = \"{}\" }}", std::string(2 * bytes, '0'));
+}
+
+// The argument of a struct by value whose fields are known, each on a line with its name.
+class StructDraft {
+ public:
+  StructDraft(const std::string& param, std::string_view prefix, std::size_t index,
+              DraftNames& names, DraftKernel& kernel)
+      : param_(param), prefix_(prefix), index_(index), names_(names), kernel_(kernel) {}
+
+  std::string argument(const std::vector<image::DebugField>& fields, std::uint64_t size) {
+    for (const image::DebugField& field : fields) {
+      const std::uint64_t alignment = alignment_of(field);
+      if (align_up(end_, alignment) != field.offset) add_padding(field.offset);
+      add(alignment == 1 && field.size > 1 ? zeros(field.size) : value_of(field),
+          field.name + (alignment == 1 && field.size > 1 ? ": its bytes" : ""));
+      end_ = field.offset + field.size;
+      largest_ = std::max(largest_, alignment);
+    }
+    if (align_up(end_, largest_) != size) add_padding(size);
+    return fmt::format("{{ struct = [\n{}] }}", lines_);
+  }
+
+ private:
+  static std::uint64_t align_up(std::uint64_t at, std::uint64_t alignment) {
+    return (at + alignment - 1) / alignment * alignment;
+  }
+
+  // That of the value as it is written: a field that is packed is written as bytes.
+  static std::uint64_t alignment_of(const image::DebugField& field) {
+    const bool is_value = field.is_pointer || field.dtype;
+    return is_value && field.offset % field.size == 0 ? field.size : 1;
+  }
+
+  void add(const std::string& value, std::string_view name) {
+    lines_ += fmt::format("  {},  # {}\n", value, name);
+  }
+
+  void add_padding(std::uint64_t end) {
+    add(zeros(end - end_), "padding");
+    end_ = end;
+  }
+
+  std::string value_of(const image::DebugField& field) {
+    if (field.is_pointer) return pointer_of(field);
+    if (!is_count(field)) return typed(*field.dtype, one_of(field.dtype));
+    const std::string symbol = names_.count(field);
+    add_count(symbol, kernel_);
+    return typed(*field.dtype, "\"" + symbol + "\"");
+  }
+
+  // Pointers are buffers of their own.
+  std::string pointer_of(const image::DebugField& field) {
     ParamFacts facts;
     facts.size = static_cast<std::uint32_t>(field.size);
-    facts.kind = field.is_pointer ? ParamKind::kPointer : ParamKind::kScalar;
+    facts.kind = ParamKind::kPointer;
     facts.dtype = field.dtype;
-    facts.type = fmt::format("field {}{}{}", param, param.empty() ? "" : ".", field.name);
-    if (!field.is_pointer) {
-      values.push_back(typed(facts, scalar_argument(facts, kernel.size)));
-      continue;
-    }
-    const std::string own = names.buffer(
-        prefix, param.empty() ? "" : fmt::format("{}_{}", param, underscored(field.name)), index);
-    kernel.buffers.push_back(buffer_line(own, facts, nullptr));
-    values.push_back("\"" + own + "\"");
+    facts.type = fmt::format("field {}{}{}", param_, param_.empty() ? "" : ".", field.name);
+    const std::string name = names_.buffer(
+        prefix_, param_.empty() ? "" : fmt::format("{}_{}", param_, underscored(field.name)),
+        index_);
+    kernel_.buffers.push_back(buffer_of(name, "", facts, nullptr));
+    return "\"" + name + "\"";
   }
-  return fmt::format("{{ struct = [{}] }}", fmt::join(values, ", "));
-}
+
+  const std::string& param_;
+  const std::string_view prefix_;
+  const std::size_t index_;
+  DraftNames& names_;
+  DraftKernel& kernel_;
+  std::string lines_;
+  std::uint64_t end_ = 0, largest_ = 1;
+};
 
 // Launch metadata says itself what the call passes: see `metadata_lines`.
 std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
@@ -146,18 +216,6 @@ std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
     if (is_new) left.push_back(guess);
   }
   return left;
-}
-
-// The names of parameters are in debug information, which excludes optimisation, so they take a
-// compile of their own. A source that does not compile so has no names.
-image::DebugParams names_in(Source source, CompileOptions options) {
-  source.options.emplace_back("-G");
-  if (options.arch.starts_with("sm_")) options.arch.replace(0, 3, "compute_");
-  try {
-    return image::debug_params(*image::ptx_of(baton::compile(source, options).ptx));
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 }  // namespace
@@ -175,7 +233,7 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
     kernels.key = "source";
     kernels.facts = read_facts(compiled);
     kernels.ptx = compiled.ptx;
-    kernels.param_names = names_in(source, how);
+    kernels.param_names = compiler::debug_params(source, how);
   } else {
     const Image image = Image::from_file(file);
     kernels.key = key_of(image.kind());
@@ -218,7 +276,7 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
   DraftKernel kernel;
   kernel.facts = &facts;
   kernel.name = name;
-  kernel.size = names.size();
+  kernel.size = names.size(facts);
   kernel.launched = launched;
   const KernelUse use_of_kernel = use_of(file, facts);
   const std::vector<image::ParamUse>& uses = use_of_kernel.params;
@@ -235,9 +293,9 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
     if (is_map) {
       const std::string own = names.buffer(prefix, names.param(facts, i), i);
       kernel.buffers.push_back(
-          fmt::format("{} = {{ dtype = \"f32\", shape = [@], role = \"inout\", init = \"random\" }}"
-                      "  # tensor map; guess: all of it",
-                      own));
+          {own, names.param(facts, i), "inout",
+           "{ dtype = \"f32\", shape = [@], role = \"inout\", init = \"random\" }"
+           "  # tensor map; guess: all of it"});
       kernel.arguments.push_back(
           fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [@] }} }}", own));
       kernel.guesses.push_back(guessed(names.param(facts, i), i, "tensor map"));
@@ -246,29 +304,30 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
     switch (param.kind) {
       case ParamKind::kPointer: {
         const std::string own = names.buffer(prefix, names.param(facts, i), i);
-        kernel.buffers.push_back(buffer_line(own, param, use));
+        kernel.buffers.push_back(buffer_of(own, names.param(facts, i), param, use));
         kernel.arguments.push_back("\"" + own + "\"");
         break;
       }
       case ParamKind::kScalar:
       case ParamKind::kInteger:
-        kernel.arguments.push_back(image_param.kind == ParamKind::kUnknown
-                                       ? typed(param, scalar_argument(param, kernel.size))
-                                       : scalar_argument(param, kernel.size));
+        kernel.arguments.push_back(scalar_argument(param, i, names, kernel));
+        if (image_param.kind == ParamKind::kUnknown) {
+          kernel.arguments.back() = typed(*param.dtype, kernel.arguments.back());
+        }
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type));
         break;
       case ParamKind::kBytes:
         if (const auto fields = names.fields(facts, i); !fields.empty()) {
           const std::string own = names.param(facts, i);
-          kernel.arguments.push_back(struct_argument(fields, own, prefix, i, names, kernel));
+          kernel.arguments.push_back(
+              StructDraft(own, prefix, i, names, kernel).argument(fields, param.size));
           kernel.guesses.push_back(guessed(own, i, param.type));
           break;
         }
         kernel.structs.push_back(guessed(names.param(facts, i), i, param.type));
         [[fallthrough]];
       case ParamKind::kUnknown:
-        kernel.arguments.push_back(
-            fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
+        kernel.arguments.push_back(zeros(param.size));
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type) +
                                  ", its fields: { struct = [...] }");
         break;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/image.h"
@@ -11,6 +12,7 @@
 #include "tools/draft/draft_names.h"
 #include "tools/draft/launch_guess.h"
 #include "tools/draft/program_draft.h"
+#include "tools/draft_size.h"
 
 namespace baton::tools {
 
@@ -30,12 +32,22 @@ struct KernelFile {
 // Throws the errors of compiling and reading, and kInvalidInput for a file without kernels.
 KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options);
 
+// A buffer of the draft.
+struct DraftBuffer {
+  std::string name;
+  std::string param;       // the parameter's name in the source; empty if it is not known
+  std::string_view role;   // "input", "output", "inout"
+  std::string definition;  // as TOML, with "@" for the shape
+  DType dtype = DType::kF32;
+};
+
 // One kernel of the draft.
 struct DraftKernel {
   const KernelFacts* facts = nullptr;
   std::string name;
-  std::vector<std::string> buffers;            // lines of [buffers], without the shape: see `write`
-  std::string size;                            // the symbol of the size along one axis
+  std::vector<DraftBuffer> buffers;
+  DraftSize size;                              // of its buffers
+  std::vector<std::string> counts;             // the symbols among its arguments
   std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;            // about arguments
   std::vector<std::string> structs;            // those of `arguments` that are zeros

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "program/expression_code.h"
@@ -11,27 +11,27 @@
 namespace baton::tools {
 namespace {
 
-// Names by which authors call a number of elements: "n", "num_rows", "size", "width".
-bool sounds_like_a_size(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (lower.starts_with('n')) return true;
-  constexpr std::string_view kSizes[] = {"size", "len",  "count", "total", "elem",
-                                         "dim",  "rows", "cols",  "width", "height"};
-  return std::ranges::any_of(
-      kSizes, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
+constexpr std::string_view kUnnamed = "N";
 
 // Whether a program takes the name, perhaps with a suffix: "exp" is that of a function.
 bool is_plain(const std::string& name) {
   return !name.empty() && is_identifier(name + "_");
 }
 
+// "N" for a name that no program takes.
+std::string symbol_of(const std::string& name) {
+  if (is_identifier(name)) return name;
+  return is_plain(name) ? name + "_" : std::string(kUnnamed);
+}
+
 }  // namespace
 
-std::string underscored(std::string name) {
-  std::ranges::replace(name, '.', '_');
-  return name;
+std::string underscored(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != ']') plain += c == '.' || c == '[' ? '_' : c;
+  }
+  return plain;
 }
 
 bool is_count(const ParamFacts& param) {
@@ -41,11 +41,49 @@ bool is_count(const ParamFacts& param) {
          *param.dtype != DType::kBool;
 }
 
+bool is_count(const image::DebugField& field) {
+  if (field.is_pointer || field.size < 4 || !field.dtype) return false;
+  return !is_float(*field.dtype);
+}
+
 DraftNames::DraftNames(const std::vector<KernelFacts>& kernels, image::DebugParams param_names)
     : param_names_(std::move(param_names)) {
-  const std::string count = name_of_count(kernels);
-  if (is_identifier(count) && sounds_like_a_size(count)) size_ = count;
-  used_.insert(size_);
+  used_.emplace(kUnnamed);
+  for (const KernelFacts& kernel : kernels) {
+    for_each_count(kernel, [&](const std::string& symbol) { used_.insert(symbol); });
+  }
+}
+
+template <typename Visit>
+void DraftNames::for_each_count(const KernelFacts& kernel, Visit&& visit) const {
+  if (!kernel.params) return;
+  for (std::size_t i = 0; i < kernel.params->size(); ++i) {
+    if (is_count((*kernel.params)[i])) visit(count(kernel, i));
+    for (const image::DebugField& field : fields(kernel, i)) {
+      if (is_count(field)) visit(count(field));
+    }
+  }
+}
+
+std::string DraftNames::count(const KernelFacts& kernel, std::size_t index) const {
+  return symbol_of(param(kernel, index));
+}
+
+std::string DraftNames::count(const image::DebugField& field) const {
+  const std::size_t dot = field.name.rfind('.');
+  return symbol_of(underscored(dot == std::string::npos ? field.name : field.name.substr(dot + 1)));
+}
+
+DraftSize DraftNames::size(const KernelFacts& kernel) const {
+  std::vector<std::string> counts;
+  for_each_count(kernel, [&](const std::string& symbol) {
+    if (std::ranges::find(counts, symbol) == counts.end()) counts.push_back(symbol);
+  });
+  DraftSize size;
+  std::ranges::copy_if(counts, std::back_inserter(size.symbols), sounds_like_a_size);
+  if (size.symbols.empty()) size.symbols = counts;
+  if (size.symbols.empty()) size.symbols.emplace_back(kUnnamed);
+  return size;
 }
 
 std::string DraftNames::param(const KernelFacts& kernel, std::size_t index) const {
@@ -78,22 +116,6 @@ std::string DraftNames::buffer(std::string_view kernel, const std::string& param
   if (!is_identifier(name)) name += '_';
   while (!used_.insert(name).second) name += '_';
   return name;
-}
-
-// The name of the one count that all kernels have; empty where there are more of them.
-std::string DraftNames::name_of_count(const std::vector<KernelFacts>& kernels) const {
-  std::set<std::string> names;
-  for (const KernelFacts& kernel : kernels) {
-    if (!kernel.params) continue;
-    std::size_t counts = 0;
-    for (std::size_t i = 0; i < kernel.params->size(); ++i) {
-      if (!is_count((*kernel.params)[i])) continue;
-      names.insert(param(kernel, i));
-      ++counts;
-    }
-    if (counts > 1) return "";
-  }
-  return names.size() == 1 ? *names.begin() : "";
 }
 
 }  // namespace baton::tools

@@ -8,23 +8,30 @@
 
 #include "baton/image.h"
 #include "image/debug_params.h"
+#include "tools/draft_size.h"
 
 namespace baton::tools {
 
-// Whether the argument of a scalar is guessed to be the number of elements along an axis.
+// Whether the argument of a scalar is guessed to be a number of elements.
 bool is_count(const ParamFacts& param);
+// The same of a field of a struct.
+bool is_count(const image::DebugField& field);
 
-// The name of a field as a part of a buffer's: "range_first" for "range.first".
-std::string underscored(std::string name);
+// The name of a field as a part of a buffer's: "range_first" for "range.first", "x_1" for "x[1]".
+std::string underscored(std::string_view name);
 
 // The names in a draft: those of the kernels' parameters where they are known.
 class DraftNames {
  public:
   DraftNames(const std::vector<KernelFacts>& kernels, image::DebugParams param_names);
 
-  // The symbol of the size along each axis: "n" where all kernels call their one count so, else
-  // "N".
-  const std::string& size() const { return size_; }
+  // The symbol of a count: as the source calls it, such as "n"; "N" where no name is known.
+  std::string count(const KernelFacts& kernel, std::size_t index) const;
+  // The same of a field of a struct.
+  std::string count(const image::DebugField& field) const;
+  // The symbols of the sizes of a kernel's buffers: its counts that sound like a size, else all of
+  // them, else "N".
+  DraftSize size(const KernelFacts& kernel) const;
 
   // The name of a parameter as the source has it; empty if it is not known, or no plain name.
   std::string param(const KernelFacts& kernel, std::size_t index) const;
@@ -38,10 +45,11 @@ class DraftNames {
 
  private:
   const image::DebugParam* find(const KernelFacts& kernel, std::size_t index) const;
-  std::string name_of_count(const std::vector<KernelFacts>& kernels) const;
+  // Calls `visit` with the symbol of each count of a kernel.
+  template <typename Visit>
+  void for_each_count(const KernelFacts& kernel, Visit&& visit) const;
 
   image::DebugParams param_names_;
-  std::string size_ = "N";
   std::set<std::string> used_;
 };
 

@@ -30,39 +30,67 @@ Param number(DType dtype, std::string name) {
   return {facts, std::move(name)};
 }
 
-std::string size_of_draft(const std::vector<std::vector<Param>>& kernels) {
+// The kernels k1, k2, and so on.
+struct Kernels {
   std::vector<KernelFacts> facts;
   image::DebugParams names;
-  for (const std::vector<Param>& params : kernels) {
-    KernelFacts& kernel = facts.emplace_back();
-    kernel.name = fmt::format("k{}", facts.size());
-    kernel.params.emplace();
-    for (const Param& param : params) {
-      kernel.params->push_back(param.facts);
-      names[kernel.name].push_back({param.name, {}});
+
+  explicit Kernels(const std::vector<std::vector<Param>>& kernels) {
+    for (const std::vector<Param>& params : kernels) {
+      KernelFacts& kernel = facts.emplace_back();
+      kernel.name = fmt::format("k{}", facts.size());
+      kernel.params.emplace();
+      for (const Param& param : params) {
+        kernel.params->push_back(param.facts);
+        names[kernel.name].push_back({param.name, {}});
+      }
     }
   }
-  return DraftNames(facts, names).size();
+  std::vector<std::string> sizes(std::size_t kernel = 0) const {
+    return DraftNames(facts, names).size(facts[kernel]).symbols;
+  }
+  std::string count(std::size_t index, std::size_t kernel = 0) const {
+    return DraftNames(facts, names).count(facts[kernel], index);
+  }
+};
+
+using Symbols = std::vector<std::string>;
+
+TEST(DraftNames, EachCountIsASymbol) {
+  const Param n = number(DType::kI32, "n"), rows = number(DType::kI32, "rows");
+  const Kernels kernels({{pointer("x"), n, rows}, {rows, number(DType::kU64, "n")}});
+  EXPECT_EQ(kernels.sizes(), (Symbols{"n", "rows"}));
+  EXPECT_EQ(kernels.sizes(1), (Symbols{"rows", "n"}));
+  EXPECT_EQ(kernels.count(1), "n");
+  EXPECT_EQ(kernels.count(2), "rows");
+  EXPECT_EQ(Kernels({{number(DType::kF32, "n"), rows}}).sizes(), (Symbols{"rows"}));
 }
 
-TEST(DraftNames, TheSizeIsTheOneCount) {
-  const Param n = number(DType::kI32, "n");
-  EXPECT_EQ(size_of_draft({{pointer("x"), n}}), "n");
-  EXPECT_EQ(size_of_draft({{n}, {number(DType::kU64, "n")}, {pointer("y")}}), "n");
-  EXPECT_EQ(size_of_draft({{number(DType::kF32, "n"), number(DType::kI32, "num_rows")}}),
-            "num_rows");
+TEST(DraftNames, ACountThatIsCalledOtherwiseIsASizeWithoutOthers) {
+  const Param shift = number(DType::kI32, "shift");
+  const Kernels kernels({{shift, number(DType::kI32, "n")}, {shift}, {}});
+  EXPECT_EQ(kernels.sizes(), (Symbols{"n"}));
+  EXPECT_EQ(kernels.count(0), "shift");
+  EXPECT_EQ(kernels.sizes(1), (Symbols{"shift"}));
+  EXPECT_EQ(kernels.sizes(2), (Symbols{"N"}));
 }
 
-TEST(DraftNames, SeveralCountsHaveNoNameInCommon) {
-  const Param rows = number(DType::kI32, "rows");
-  EXPECT_EQ(size_of_draft({{rows, number(DType::kI32, "cols")}}), "N");
-  EXPECT_EQ(size_of_draft({{rows}, {number(DType::kI32, "cols")}}), "N");
-  EXPECT_EQ(size_of_draft({{number(DType::kI32, "")}}), "N");
-  EXPECT_EQ(size_of_draft({}), "N");
+TEST(DraftNames, ACountWithoutANameThatAProgramTakesIsN) {
+  const Kernels kernels(
+      {{number(DType::kI32, ""), number(DType::kI32, "größe"), number(DType::kI32, "min")}});
+  EXPECT_EQ(kernels.sizes(), (Symbols{"N"}));
+  EXPECT_EQ(kernels.count(0), "N");
+  EXPECT_EQ(kernels.count(1), "N");
+  EXPECT_EQ(kernels.count(2), "min_");
 }
 
-TEST(DraftNames, ACountThatIsCalledOtherwiseIsNoSize) {
-  EXPECT_EQ(size_of_draft({{number(DType::kI32, "shift")}}), "N");
+TEST(DraftNames, NoBufferHasTheNameOfACount) {
+  const Kernels kernels({{number(DType::kI32, "n")}});
+  EXPECT_EQ(DraftNames(kernels.facts, kernels.names).buffer("", "n", 1), "n_");
+}
+
+TEST(DraftNames, NamesOfFieldsAreWords) {
+  EXPECT_EQ(underscored("range[1].first"), "range_1_first");
 }
 
 TEST(DraftNames, NamesOfAnotherNumberOfParametersAreNotTaken) {

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace baton::tools {
 namespace {
@@ -11,9 +14,9 @@ namespace {
 // Guesses for what a call by launch metadata passes.
 constexpr std::uint32_t kDynamicShared = 16384;
 
-const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, 100, 1, "16"},
-                        {{512, 256}, {300, 100}, 40, 2, "16, 16"},
-                        {{128, 64, 32}, {20, 6}, 6, 3, "16, 16, 16"}};
+const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, 100, "16"},
+                        {{512, 256}, {300, 100}, 40, "16, 16"},
+                        {{128, 64, 32}, {20, 6}, 6, "16, 16, 16"}};
 
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
@@ -25,8 +28,11 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string with_shape(const std::string& line, const DraftKernel& kernel) {
-  const std::vector<std::string> axes(sides_of(kernel.launch.cover.extent).axes,
-                                      fmt::format("\"{}\"", kernel.size));
+  const int count = axes_of(kernel.launch.cover.extent);
+  std::vector<std::string> axes;
+  for (int axis = count; axis-- > 0;) {
+    axes.push_back(fmt::format("\"{}\"", kernel.size.along(axis, count)));
+  }
   std::string result = line;
   result.replace(result.find('@'), 1, fmt::to_string(fmt::join(axes, ", ")));
   return result;
@@ -71,16 +77,38 @@ std::string step_of(const DraftKernel& kernel) {
 
 // Blocks are powers of two, so the largest number is a multiple of the others.
 std::string requirement_of(const std::vector<DraftKernel>& kernels) {
-  std::uint32_t multiple = 1;
+  std::map<std::string, std::uint32_t> multiples;  // by symbol
   std::string names;
   for (const DraftKernel& kernel : kernels) {
     if (kernel.multiple_of == 1) continue;
-    multiple = std::max(multiple, kernel.multiple_of);
+    for (const std::string& symbol : kernel.size.symbols) {
+      multiples[symbol] = std::max(multiples[symbol], kernel.multiple_of);
+    }
     names += (names.empty() ? "" : ", ") + kernel.name;
   }
-  if (multiple == 1) return "";
-  return fmt::format("require = [\"{} % {} == 0\"]  # without bounds of its own: {}\n",
-                     kernels.front().size, multiple, names);
+  if (multiples.empty()) return "";
+  std::vector<std::string> requirements;
+  for (const auto& [symbol, multiple] : multiples) {
+    requirements.push_back(fmt::format("\"{} % {} == 0\"", symbol, multiple));
+  }
+  return fmt::format("require = [{}]  # without bounds of its own: {}\n",
+                     fmt::join(requirements, ", "), names);
+}
+
+// The symbols of all kernels, each with the same value.
+std::string symbol_lines(const std::vector<DraftKernel>& kernels, std::int64_t value) {
+  std::set<std::string_view> known;
+  std::string lines;
+  const auto add = [&](const std::vector<std::string>& symbols) {
+    for (const std::string& symbol : symbols) {
+      if (known.insert(symbol).second) lines += fmt::format("{} = {}  # guess\n", symbol, value);
+    }
+  };
+  for (const DraftKernel& kernel : kernels) {
+    add(kernel.size.symbols);
+    add(kernel.counts);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -99,10 +127,11 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
       origin.filename().string());
   text += fmt::format("name = {}\n", toml_string(name));
   text += requirement_of(kernels);
-  text +=
-      fmt::format("\n[symbols]\n{} = {}  # guess\n\n[buffers]\n", kernels.front().size, elements);
+  text += fmt::format("\n[symbols]\n{}\n[buffers]\n", symbol_lines(kernels, elements));
   for (const DraftKernel& kernel : kernels) {
-    for (const std::string& line : kernel.buffers) text += with_shape(line, kernel) + "\n";
+    for (const DraftBuffer& buffer : kernel.buffers) {
+      text += fmt::format("{} = {}\n", buffer.name, with_shape(buffer.definition, kernel));
+    }
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));

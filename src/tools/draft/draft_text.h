@@ -19,7 +19,6 @@ struct Sides {
   std::vector<std::int64_t> draft;
   std::vector<std::int64_t> trials;
   std::int64_t small = 0;
-  int axes = 1;
   std::string_view box;  // of a tensor map
 };
 const Sides& sides_of(Extent extent);

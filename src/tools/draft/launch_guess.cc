@@ -47,14 +47,16 @@ std::vector<Cover> covers_of(int axes) {
   return {{Extent::kCube, BlockForm::kTiles}};
 }
 
-std::string grid_of(const LaunchGuess& guess, int axis, std::string_view size) {
+std::string grid_of(const LaunchGuess& guess, int axis, const DraftSize& sizes) {
   const std::uint32_t cluster = guess.cluster[axis];
   const bool is_row = guess.cover.blocks == BlockForm::kRows;
+  const int axes = axes_of(guess.cover.extent);
+  const std::string size = sizes.along(is_row ? axis + 1 : axis, axes);
   const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
   std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
   if (divisor == 1) blocks = size;
   if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
-  if (guess.cover.blocks == BlockForm::kLine) blocks += fmt::format(" * {}", size);
+  if (guess.cover.blocks == BlockForm::kLine) blocks += fmt::format(" * {}", sizes.along(1, axes));
   if (!guess.cooperative) return blocks;
   return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
 }
@@ -87,7 +89,7 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
   return guesses;
 }
 
-std::string launch_lines(const LaunchGuess& guess, std::string_view size) {
+std::string launch_lines(const LaunchGuess& guess, const DraftSize& size) {
   std::vector<std::string> grid;
   for (int axis = 0; axis < guess.axes; ++axis) {
     grid.push_back("\"" + grid_of(guess, axis, size) + "\"");

@@ -3,16 +3,19 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "baton/image.h"
 #include "image/ptx_reach.h"
+#include "tools/draft_size.h"
 
 namespace baton::tools {
 
 // The size of a draft's buffers: elements along one axis, of a square, or of a cube.
 enum class Extent : std::uint8_t { kLine, kSquare, kCube };
+constexpr int axes_of(Extent extent) {
+  return static_cast<int>(extent) + 1;
+}
 
 // How blocks cover it.
 enum class BlockForm : std::uint8_t {
@@ -45,8 +48,7 @@ struct LaunchGuess {
 // required blocks are facts, and are the same in all of them.
 std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached);
 
-// The lines "grid = …", "block = …" and the like of a step, with marks of what is guessed. `size`
-// is the symbol of the size along one axis.
-std::string launch_lines(const LaunchGuess& guess, std::string_view size);
+// The lines "grid = …", "block = …" and the like of a step, with marks of what is guessed.
+std::string launch_lines(const LaunchGuess& guess, const DraftSize& size);
 
 }  // namespace baton::tools

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string first_lines(const KernelFacts& facts, const image::Reached& reached = {}) {
-  return launch_lines(launch_guesses(facts, reached).front(), "N");
+  return launch_lines(launch_guesses(facts, reached).front(), {{"N"}});
 }
 
 image::Reached reads(int thread_axes, int block_axes) {
@@ -46,7 +46,7 @@ TEST(LaunchGuess, FactsAreTheSameInAllGuesses) {
   facts.required_cluster = {{2, 1, 1}};
   facts.grid_sync = true;
   for (const LaunchGuess& guess : launch_guesses(facts, {})) {
-    const std::string lines = launch_lines(guess, "N");
+    const std::string lines = launch_lines(guess, {{"N"}});
     EXPECT_THAT(lines, HasSubstr("block  = [64, 2, 1]  # which the kernel requires"));
     EXPECT_THAT(lines, HasSubstr("2 * ceildiv(N, "));
     EXPECT_THAT(lines, HasSubstr("min("));
@@ -70,7 +70,7 @@ TEST(LaunchGuess, BlocksStayWithinTheKernelsLimit) {
 TEST(LaunchGuess, BlocksInALineCoverALineASquareAndRows) {
   std::vector<std::string> grids;
   for (const LaunchGuess& guess : launch_guesses({}, {})) {
-    if (guess.block[0] == 256) grids.push_back(launch_lines(guess, "N").substr(0, 36));
+    if (guess.block[0] == 256) grids.push_back(launch_lines(guess, {{"N"}}).substr(0, 36));
   }
   EXPECT_THAT(grids, testing::ElementsAre(HasSubstr("[\"ceildiv(N, 256)\"]"),
                                           HasSubstr("[\"ceildiv(N, 256) * N\"]"),
@@ -82,7 +82,7 @@ TEST(LaunchGuess, DynamicSharedMemoryGrows) {
   image::Reached reached;
   reached.dynamic_shared = true;
   const auto guesses = launch_guesses({}, reached);
-  EXPECT_THAT(launch_lines(guesses.front(), "N"),
+  EXPECT_THAT(launch_lines(guesses.front(), {{"N"}}),
               HasSubstr("shared = 1024  # guess: 4 bytes a thread"));
   EXPECT_TRUE(std::ranges::all_of(guesses, [](const LaunchGuess& g) { return g.shared > 0; }));
 }

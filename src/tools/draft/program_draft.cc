@@ -41,6 +41,30 @@ std::string unique_name(const std::string& name, std::map<std::string, int>& use
   return count == 1 ? name : fmt::format("{}_{}", name, count);
 }
 
+// A kernel that reads what an earlier kernel writes under the same name gets its buffer.
+void connect(std::vector<DraftKernel>& kernels) {
+  for (std::size_t reader = 1; reader < kernels.size(); ++reader) {
+    DraftKernel& kernel = kernels[reader];
+    std::erase_if(kernel.buffers, [&](const DraftBuffer& read) {
+      if (read.role == "output" || read.param.empty()) return false;
+      for (std::size_t writer = reader; writer-- > 0;) {
+        const DraftKernel& earlier = kernels[writer];
+        if (earlier.launch.cover.extent != kernel.launch.cover.extent) continue;
+        if (earlier.size.symbols != kernel.size.symbols) continue;
+        const auto written = std::ranges::find_if(earlier.buffers, [&](const DraftBuffer& each) {
+          return each.role != "input" && each.param == read.param && each.dtype == read.dtype;
+        });
+        if (written == earlier.buffers.end()) continue;
+        std::ranges::replace(kernel.arguments, "\"" + read.name + "\"",
+                             "\"" + written->name + "\"");
+        kernel.guesses.push_back(fmt::format("{} is that of {}", read.param, earlier.name));
+        return true;
+      }
+      return false;
+    });
+  }
+}
+
 }  // namespace
 
 ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions& options) {
@@ -73,6 +97,7 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }
+  connect(kernels);
   // One size for all kernels: the smallest.
   std::int64_t elements = sides_of(Extent::kLine).draft.front();
   for (const DraftKernel& kernel : kernels) {

@@ -2,6 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "tools/file/contents.h"
@@ -17,6 +21,22 @@ void require_no_source(const std::filesystem::path& path) {
               "{0} is CUDA source, not a program or an image; baton init {0} writes a program file "
               "for its kernels, baton compile {0} --ptx makes an image",
               path.string());
+}
+
+void require_source(const std::filesystem::path& path) {
+  if (path.extension() == ".toml" || Bundle::is_bundle(path)) {
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{0} is a program, not CUDA source; baton run {0} runs it, and compiles its sources",
+        path.string());
+  }
+  constexpr std::string_view kImages[] = {".ptx", ".cubin", ".fatbin"};
+  if (std::ranges::find(kImages, path.extension().string()) == std::end(kImages)) return;
+  throw error(
+      ErrorCode::kInvalidInput,
+      "{0} is an image, not CUDA source; baton inspect {0} shows its kernels, baton init {0} "
+      "writes a program file for them",
+      path.string());
 }
 
 void require_program(const std::filesystem::path& path) {

@@ -24,6 +24,9 @@ struct ProgramFile {
                      const TuneChoices& choices = {}) const;
 };
 
+// Throws kInvalidInput for what has another kind than CUDA source, by its ending or its contents.
+void require_source(const std::filesystem::path& path);
+
 // Throws kInvalidInput for a file of CUDA source, by its ending.
 void require_no_source(const std::filesystem::path& path);
 
