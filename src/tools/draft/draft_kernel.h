@@ -10,9 +10,9 @@
 #include "baton/metadata.h"
 #include "image/debug_params.h"
 #include "tools/draft/draft_names.h"
+#include "tools/draft/draft_size.h"
 #include "tools/draft/launch_guess.h"
 #include "tools/draft/program_draft.h"
-#include "tools/draft_size.h"
 
 namespace baton::tools {
 

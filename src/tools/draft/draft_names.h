@@ -8,7 +8,7 @@
 
 #include "baton/image.h"
 #include "image/debug_params.h"
-#include "tools/draft_size.h"
+#include "tools/draft/draft_size.h"
 
 namespace baton::tools {
 

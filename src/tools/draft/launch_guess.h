@@ -7,7 +7,7 @@
 
 #include "baton/image.h"
 #include "image/ptx_reach.h"
-#include "tools/draft_size.h"
+#include "tools/draft/draft_size.h"
 
 namespace baton::tools {
 

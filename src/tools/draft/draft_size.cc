@@ -1,4 +1,4 @@
-#include "tools/draft_size.h"
+#include "tools/draft/draft_size.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,9 +18,8 @@ std::string lower_case(std::string_view name) {
 }
 
 bool has_any(std::string_view name, std::span<const std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) {
-    return name.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 bool is_inner(std::string_view name) {
@@ -38,8 +37,8 @@ bool is_outer(std::string_view name) {
 }  // namespace
 
 bool sounds_like_a_size(std::string_view name) {
-  constexpr std::string_view kSizes[] = {"size", "len",  "count", "total", "elem", "dim",
-                                         "rows", "cols", "width", "height"};
+  constexpr std::string_view kSizes[] = {"size", "len",  "count", "total", "elem",
+                                         "dim",  "rows", "cols",  "width", "height"};
   constexpr std::string_view kLetters[] = {"m", "k", "w", "h"};
   const std::string lower = lower_case(name);
   return lower.starts_with('n') || has_any(lower, kSizes) ||

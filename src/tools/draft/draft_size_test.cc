@@ -1,4 +1,4 @@
-#include "tools/draft_size.h"
+#include "tools/draft/draft_size.h"
 
 #include <gtest/gtest.h>
 
