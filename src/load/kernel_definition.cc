@@ -192,10 +192,10 @@ std::vector<KernelDefinition> read_definitions(const Program& program) {
   return definitions.take();
 }
 
-void make(const KernelDefinition& definition, const std::string& arch, bool use_cache,
+void make(KernelDefinition& definition, const std::string& arch, bool use_cache,
           KernelModule& module) {
-  module.image = definition.image;
-  module.compiled = definition.compiled;
+  module.image = std::exchange(definition.image, std::nullopt);
+  module.compiled = std::exchange(definition.compiled, std::nullopt);
   if (module.image || module.compiled) return;
   CompileOptions options;
   options.arch = arch;

@@ -9,6 +9,7 @@
 #include "bundle/definitions.h"
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
+#include "runtime/context.h"
 #include "session/launch_forecasts.h"
 
 namespace baton {
@@ -81,8 +82,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
     : program(loaded),
       device(on),
       kernels(program, std::move(definitions), device, options),
-      plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
-                           [this](const std::string& name) { return kernels.kernel(name); })),
+      plan(make_plan(options.pdl)),
       setup(plan_setup(program, kernels)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
@@ -98,6 +98,12 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       throw;
     }
   }
+}
+
+bind::Plan LoadedProgramState::make_plan(PdlMode pdl) const {
+  const ContextGuard guard(device);  // once, and not for each kernel that is resolved
+  return bind::make_plan(program, unbound_buffers(program), pdl,
+                         [this](const std::string& name) { return kernels.kernel(name); });
 }
 
 std::vector<std::int64_t> ProgramValues::slots() const {
