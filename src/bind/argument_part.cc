@@ -171,7 +171,7 @@ void ArgumentPart::plan_tensor_map(const TensorMapArgument& map, const Device& d
                    place_.text(), device.name(), device.architecture() / 10,
                    device.architecture() % 10);
   }
-  map_.emplace(map, device, names, buffers);
+  map_ = std::make_shared<const PlannedTensorMap>(map, device, names, buffers);
   buffer_ = map_->buffer();
   expression_ = map_->offset();
 }

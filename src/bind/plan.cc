@@ -67,6 +67,7 @@ class Planner {
  private:
   std::vector<PlannedStep> plan(const std::vector<ProgramStep>& steps) {
     std::vector<PlannedStep> result;
+    result.reserve(steps.size());
     for (const ProgramStep& step : steps) {
       try {
         result.push_back(
@@ -90,12 +91,13 @@ class Planner {
   }
 
   template <typename Action>
-  PlannedStep leaf(Action action, const ProgramStep& source, std::string label) {
-    return {std::move(action), &source, plan_.leaves++, std::move(label)};
+  PlannedStep leaf(Action&& action, const ProgramStep& source, std::string label) {
+    return {std::forward<Action>(action), &source, plan_.leaves++, std::move(label)};
   }
 
   std::vector<BoundExpression> bind(const std::vector<Expression>& expressions) const {
     std::vector<BoundExpression> result;
+    result.reserve(expressions.size());
     for (const Expression& expression : expressions) {
       result.emplace_back(expression.code(), names_);
     }
@@ -103,11 +105,14 @@ class Planner {
   }
 
   PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
-    PlannedLaunch launch(kernel_(step.kernel));
+    // In its place from the beginning: it is large.
+    PlannedStep planned{PlannedLaunch(kernel_(step.kernel)), &source, 0, step.kernel};
+    PlannedLaunch& launch = std::get<PlannedLaunch>(planned.action);
     const ProgramAttributes& defaults = *defaults_.at(step.kernel);
     const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
-    launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
+    launch.block =
+        step.block.empty() ? bind(fixed_block(launch.kernel, step.kernel)) : bind(step.block);
     launch.shared = bind_expression(own.shared ? own.shared : defaults.shared, names_);
     const auto placement = own.placement ? own.placement : defaults.placement;
     launch.even = placement == BlockPlacement::kEven;
@@ -120,7 +125,8 @@ class Planner {
     launch.number = plan_.launches++;
     launch.lane = lane_;
     launch.part = plan_part(own.sms ? own.sms : defaults.sms, step, launch);
-    return leaf(std::move(launch), source, step.kernel);
+    planned.leaf = plan_.leaves++;
+    return planned;
   }
 
   // Launches of a lane follow one another, so that those with equal expressions share a part.

@@ -51,8 +51,7 @@ ParamRow row_of(const ParamFacts& param, IndexWriter& out) {
   return row;
 }
 
-ParamFacts param_of(const Index& index, const ParamRow& row) {
-  ParamFacts param;
+void read(const Index& index, const ParamRow& row, ParamFacts& param) {
   param.type = index.text(row.type);
   param.name = index.text(row.name);
   param.offset = row.offset;
@@ -60,7 +59,6 @@ ParamFacts param_of(const Index& index, const ParamRow& row) {
   param.kind = static_cast<ParamKind>(row.kind);
   if (row.dtype != kNotSaid) param.dtype = static_cast<DType>(row.dtype);
   param.read_only = row.read_only != 0;
-  return param;
 }
 
 KernelRow row_of(const KernelFacts& kernel, IndexWriter& out) {
@@ -93,8 +91,7 @@ KernelRow row_of(const KernelFacts& kernel, IndexWriter& out) {
   return row;
 }
 
-KernelFacts kernel_of(const Index& index, const KernelRow& row) {
-  KernelFacts kernel;
+void read(const Index& index, const KernelRow& row, KernelFacts& kernel) {
   kernel.name = index.text(row.name);
   kernel.demangled = index.text(row.demangled);
   kernel.arch = index.text(row.arch);
@@ -115,13 +112,11 @@ KernelFacts kernel_of(const Index& index, const KernelRow& row) {
   kernel.grid_sync = optional_truth(row.grid_sync);
   kernel.polls = optional_truth(row.polls);
   if (row.has_params != 0) {
-    auto& params = kernel.params.emplace();
-    params.reserve(row.params.count);
+    auto& params = kernel.params.emplace(row.params.count);
     for (std::uint32_t i = 0; i < row.params.count; ++i) {
-      params.push_back(param_of(index, index.params[row.params.first + i]));
+      read(index, index.params[row.params.first + i], params[i]);
     }
   }
-  return kernel;
 }
 
 }  // namespace
@@ -183,9 +178,9 @@ ImageFacts read_facts(const Index& index, std::uint32_t image) {
   facts.toolkit = index.text(row.toolkit);
   facts.abi = optional_number<int>(row.abi);
   if (row.debug != kNotSaid) facts.debug = static_cast<DebugInfo>(row.debug);
-  facts.kernels.reserve(row.kernels.count);
+  facts.kernels.resize(row.kernels.count);
   for (std::uint32_t i = 0; i < row.kernels.count; ++i) {
-    facts.kernels.push_back(kernel_of(index, index.kernels[row.kernels.first + i]));
+    read(index, index.kernels[row.kernels.first + i], facts.kernels[i]);
   }
   for (std::uint32_t i = 0; i < row.variables.count; ++i) {
     const VariableRow variable = index.variables[row.variables.first + i];

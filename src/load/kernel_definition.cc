@@ -192,9 +192,9 @@ std::vector<KernelDefinition> read_definitions(const Program& program) {
   return definitions.take();
 }
 
-void make(const KernelDefinition& definition, CompileOptions options, KernelModule& module) {
-  module.image = definition.image;
-  module.compiled = definition.compiled;
+void make(KernelDefinition& definition, CompileOptions options, KernelModule& module) {
+  module.image = std::exchange(definition.image, std::nullopt);
+  module.compiled = std::exchange(definition.compiled, std::nullopt);
   if (module.image || module.compiled) return;
   std::unordered_set<std::string_view> known;
   for (const ProgramKernel* kernel : definition.kernels) {

@@ -10,6 +10,7 @@
 #include "bundle/definitions.h"
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
+#include "runtime/context.h"
 #include "session/launch_forecasts.h"
 
 namespace baton {
@@ -60,9 +61,8 @@ std::vector<bool> symbols_of_groups(const Program& program) {
 }
 
 bind::ParamNaming naming_by(const load::SourceNames& names) {
-  return [&names](std::string_view kernel, std::size_t index) {
-    return names.param(kernel, index);
-  };
+  return
+      [&names](std::string_view kernel, std::size_t index) { return names.param(kernel, index); };
 }
 
 std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels,
@@ -91,9 +91,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       device(on),
       kernels(program, std::move(definitions), device, options),
       names(kernels, options.use_cache),
-      plan(bind::make_plan(
-          program, unbound_buffers(program), options.pdl,
-          [this](const std::string& name) { return kernels.kernel(name); }, naming_by(names))),
+      plan(make_plan(options.pdl)),
       setup(plan_setup(program, kernels, names)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
@@ -109,6 +107,13 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       throw;
     }
   }
+}
+
+bind::Plan LoadedProgramState::make_plan(PdlMode pdl) const {
+  const ContextGuard guard(device);  // once, and not for each kernel that is resolved
+  return bind::make_plan(
+      program, unbound_buffers(program), pdl,
+      [this](const std::string& name) { return kernels.kernel(name); }, naming_by(names));
 }
 
 std::vector<std::int64_t> ProgramValues::slots() const {

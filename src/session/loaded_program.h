@@ -89,6 +89,7 @@ class LoadedProgramState {
   std::vector<edges::KeptJudgement> judge(const ProgramValues& values) const;
 
  private:
+  bind::Plan make_plan(PdlMode pdl) const;
   ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers, const bind::PeerChoice& peers) const;
 
@@ -123,7 +124,12 @@ class LoadedProgramState {
   const std::vector<edges::KeptJudgement::Proof>& proofs() const;
   bool has_pdl() const;
 
+  // The judgements of the bundle, read at the first call.
+  const std::vector<edges::KeptJudgement>& kept() const;
+
   const edges::KnownVerdicts known_;
+  mutable std::once_flag kept_read_;
+  mutable std::vector<edges::KeptJudgement> kept_;
   mutable std::once_flag proofs_made_;
   mutable std::vector<edges::KeptJudgement::Proof> proofs_;
   mutable load::Footprints footprints_;

@@ -63,7 +63,7 @@ std::string Subject::images_digest() const {
   std::vector<load::KernelDefinition> definitions =
       bundle_ ? bundle::read_definitions(*bundle_, program_, device_)
               : load::read_definitions(program_);
-  for (const load::KernelDefinition& definition : definitions) {
+  for (load::KernelDefinition& definition : definitions) {
     KernelModule module;
     load::at_kernel(*definition.kernels[0], [&] {
       load::make(definition,

@@ -19,10 +19,13 @@ namespace {
 // that each is named with its nearest neighbour.
 class CommandLineParser {
  public:
-  CommandLineParser() {
+  // Knows the commands that are among the arguments: to make the options of all takes longer than
+  // a short command does.
+  explicit CommandLineParser(const std::vector<std::string>& arguments) {
     app_.require_subcommand(0, 1);
     add_options(app_, common_options());
     for (const CommandRow& row : command_table()) {
+      if (std::find(arguments.begin(), arguments.end(), row.name) == arguments.end()) continue;
       CLI::App& command = *app_.add_subcommand(std::string(row.name));
       for (const ArgumentRow& argument : row.arguments) {
         std::visit(
@@ -176,7 +179,7 @@ std::string command_name(const std::vector<std::string>& arguments) {
 }
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
-  return CommandLineParser().parse(arguments);
+  return CommandLineParser(arguments).parse(arguments);
 }
 
 }  // namespace baton::cli
