@@ -346,14 +346,14 @@ all_reduce = { buffer = "x", op = "sum" }
     def test_half_a_rank(self):
         """Each of the processes would be the whole run."""
         for half, missing in (({"RANK": "1"}, "WORLD_SIZE"), ({"WORLD_SIZE": "2"}, "RANK")):
-            self.check(self.baton("run", self.program, environment=half), 2, f"and no {missing}; set both")
+            self.check(self.baton("run", self.program, **half), 2, f"and no {missing}; set both")
         # A program without a world runs alone, and its own errors come first.
         other = self.folder / "other.toml"
         other.write_text(SUM.replace("[world]", "").replace("rank * SPIN", "SPIN")
                          .replace("shard = { axis = 0 }", "")
                          .replace("all_reduce = { buffer = \"x\" }", "fill = { buffer = \"x\", value = 1 }"))
-        self.check(self.baton("run", other, environment={"RANK": "1"}), 0)
-        self.check(self.baton("run", other, "--nope", environment={"RANK": "1"}), 2, 'unknown option "--nope"')
+        self.check(self.baton("run", other, RANK="1"), 0)
+        self.check(self.baton("run", other, "--nope", RANK="1"), 2, 'unknown option "--nope"')
 
     def test_a_missing_rank(self):
         result = self.end(self.start(0, self.program, BATON_WORLD_JOIN="1"))
