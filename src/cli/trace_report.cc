@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/advice_table.h"
+#include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/or_null.h"
 #include "cli/table.h"
@@ -119,8 +120,9 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
   show_edges(traced, output);
   const double capacity = traced.seconds * traced.multiprocessors;
   if (capacity > 0) {
-    output.line("traced {} launches of {} blocks in {}: {:.0f} % of the SMs' time is idle",
-                traced.launches, traced.blocks, format_duration(traced.seconds),
+    output.line("traced {} of {} in {}: {:.0f} % of the SMs' time is idle",
+                counted(traced.launches, "launch", "launches"), counted(traced.blocks, "block"),
+                format_duration(traced.seconds),
                 100 * traced.idle_sm_seconds / capacity);
   }
   if (traced.costliest) {
