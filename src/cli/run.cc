@@ -284,7 +284,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   show_warnings(report, output);
   for (const auto& [name, file] : command.outputs) {
     tools::write_array(file, executable.output(name));
-    output.line("wrote {}", file.string());
+    output.line("wrote {}", file);
   }
   if (command.keep) output.line("wrote the kernels to {}", command.keep->string());
   show_trace_file(command, record, output);
