@@ -458,7 +458,7 @@ typedef struct baton_compile_options {
   const char* const* entries;  // name expressions to instantiate: "rmsnorm<float>"
   size_t entry_count;
   int32_t use_cache;  // 0: without the compile cache
-  int32_t reserved;
+  int32_t param_names;  // 1: parameters have their names (baton_param), by one more compile
 } baton_compile_options;
 #define BATON_COMPILE_OPTIONS_INIT \
   { sizeof(baton_compile_options), NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 0 }

@@ -13,7 +13,6 @@
 #include "core/kernel.h"
 #include "core/kernel_writes.h"
 #include "core/values.h"
-#include "image/param_types.h"
 #include "program/scalar.h"
 
 namespace baton::python {
@@ -405,14 +404,15 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
 
 Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size_t index,
                      const Error& failure) {
-  const std::string type =
+  std::string type =
       parameter.type.empty() ? fmt::format("{} bytes", parameter.size) : printable(parameter.type);
+  if (!parameter.name.empty()) type += fmt::format(" {}", printable(parameter.name));
   // Advice comes last.
   const std::string& what = failure.message();
   const std::size_t end = std::min(what.find("; "), what.size());
-  return error(failure.code(), "kernel {}: {} {}; the parameter is {}{}",
-               printable(kernel.facts().demangled), image::argument_text(index, parameter.name),
-               what.substr(0, end), type, what.substr(end));
+  return error(failure.code(), "kernel {}: argument {} {}; the parameter is {}{}",
+               printable(kernel.facts().demangled), index, what.substr(0, end), type,
+               what.substr(end));
 }
 
 void add_pointer_type(PyObject* module) {

@@ -277,9 +277,11 @@ class Planner {
     }
     const ProgramBuffer& definition = *buffers_[buffer].definition;
     if (!param.dtype || !looks_wrong(definition.dtype, *param.dtype)) return;
-    plan_.warnings.push_back(fmt::format("{} is {} of {}, the parameter is {}",
-                                         place_of(step, index).text(), definition.name,
-                                         to_string(definition.dtype), param.type));
+    const ValuePlace place = place_of(step, index);
+    plan_.warnings.push_back(
+        fmt::format("{} is {} of {}, the parameter is {}", place.text(), definition.name,
+                    to_string(definition.dtype),
+                    image::declaration_text(param, place.parameter_name())));
   }
 
   // Bytes may stand for anything, and integers for what else has their size.

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "image/param_types.h"
 
 namespace baton::bind {
 
@@ -14,11 +13,13 @@ ValuePlace ValuePlace::field(std::size_t number) const {
 }
 
 std::string ValuePlace::text() const {
-  const std::string name = naming == nullptr ? "" : (*naming)(kernel, argument);
-  std::string text =
-      fmt::format("{} of {}", image::argument_text(argument, name), printable(kernel));
+  std::string text = fmt::format("argument {} of {}", argument, printable(kernel));
   for (const std::size_t number : fields) text = fmt::format("field {} of {}", number, text);
   return text;
+}
+
+std::string ValuePlace::parameter_name() const {
+  return naming == nullptr || !fields.empty() ? "" : (*naming)(kernel, argument);
 }
 
 }  // namespace baton::bind

@@ -21,8 +21,10 @@ struct ValuePlace {
   std::vector<std::size_t> fields{};    // the struct's own field first, then a field of it
 
   ValuePlace field(std::size_t number) const;
-  // "argument 2 (alpha) of saxpy", "field 1 of field 0 of argument 2 of saxpy"
+  // "argument 2 of saxpy", "field 1 of field 0 of argument 2 of saxpy"
   std::string text() const;
+  // "alpha"; empty for a field, and where it is not known.
+  std::string parameter_name() const;
 };
 
 }  // namespace baton::bind

@@ -152,10 +152,10 @@ class ArgumentConversion {
   std::uint64_t& slot_;
 };
 
-std::string parameter_name(const ParamFacts* param) {
+std::string parameter_text(const ParamFacts* param) {
   if (param == nullptr) return "";
   if (param->type.empty()) return fmt::format("; the parameter has {} bytes", param->size);
-  return fmt::format("; the parameter is {}", printable(param->type));
+  return "; the parameter is " + baton::image::declaration_text(*param, param->name);
 }
 
 // Parameters take up to 32764 bytes.
@@ -189,9 +189,8 @@ Argument convert_argument(const Kernel& kernel, std::size_t index, const baton_v
   try {
     return ArgumentConversion(param, on, slot).convert(value);
   } catch (const Error& failure) {
-    throw error(failure.code(), "kernel {}: {} {}{}", printable(kernel.facts().name),
-                baton::image::argument_text(index, param == nullptr ? "" : param->name),
-                failure.message(), parameter_name(param));
+    throw error(failure.code(), "kernel {}: argument {} {}{}", printable(kernel.facts().name),
+                index, failure.message(), parameter_text(param));
   }
 }
 

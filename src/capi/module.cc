@@ -23,8 +23,8 @@ struct CompileRequest {
 
   CompileRequest(const Call& call, const baton_compile_options* asked, const Device& device)
       : given(call.read(asked, BATON_COMPILE_OPTIONS_INIT, "options")) {
-    call.require_zero(given.reserved, "options->reserved");
     options.use_cache = call.flag(given.use_cache, "options->use_cache");
+    options.param_names = call.flag(given.param_names, "options->param_names");
     options.arch = given.arch == nullptr ? device.compile_arch() : given.arch;
     add_texts(call, given.entries, given.entry_count, "options->entries", options.entries);
     add_texts(call, given.include, given.include_count, "options->include", include);

@@ -45,9 +45,13 @@ void apply_name(KernelFacts& kernel) {
   }
 }
 
-std::string argument_text(std::size_t index, std::string_view name) {
-  return name.empty() ? fmt::format("argument {}", index)
-                      : fmt::format("argument {} ({})", index, printable(name));
+std::string_view without_params(std::string_view demangled) {
+  int depth = 0;
+  for (std::size_t i = demangled.size(); i-- > 0;) {
+    if (demangled[i] == ')') ++depth;
+    if (demangled[i] == '(' && --depth == 0) return demangled.substr(0, i);
+  }
+  return demangled;
 }
 
 std::string declaration_text(const ParamFacts& param, std::string_view name) {

@@ -16,20 +16,13 @@ std::string describe(const ArgumentType& type) {
   return fmt::format("{} bytes", type.size);
 }
 
-std::string parameter_type(const KernelState& kernel, const ResolvedKernel& resolved,
-                           std::size_t index) {
+std::string declaration(const KernelState& kernel, const ResolvedKernel& resolved,
+                        std::size_t index) {
   const auto& facts = kernel.facts().params;
-  if (facts && index < facts->size() && !(*facts)[index].type.empty()) {
-    return printable((*facts)[index].type);  // types of templates can be thousands of characters
+  if (facts && index < facts->size()) {
+    return image::declaration_text((*facts)[index], (*facts)[index].name);
   }
   return fmt::format("{} bytes", resolved.params()[index].size);
-}
-
-// As in the source; empty if it is not known.
-std::string_view name_of(const KernelState& kernel, std::size_t index) {
-  const auto& facts = kernel.facts().params;
-  if (!facts || index >= facts->size()) return {};
-  return (*facts)[index].name;
 }
 
 }  // namespace
@@ -55,7 +48,7 @@ bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) 
 Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
                       std::span<const ArgumentType> types) {
   const auto& params = resolved.params();
-  const std::string& name = kernel.facts().name;
+  const std::string name = printable(image::without_params(kernel.facts().demangled));
   const std::string signature = parameter_list(kernel, resolved);
   if (params.size() != types.size()) {
     return error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given", name,
@@ -70,18 +63,18 @@ Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
 Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, std::size_t index,
                      const ArgumentType& type) {
   const auto& params = resolved.params();
-  const std::string& name = kernel.facts().name;
+  const std::string name = printable(image::without_params(kernel.facts().demangled));
   const std::string signature = parameter_list(kernel, resolved);
-  const std::string wanted = parameter_type(kernel, resolved, index);
-  const std::string argument = image::argument_text(index, name_of(kernel, index));
+  const std::string wanted = declaration(kernel, resolved, index);
   if (params[index].size != type.size) {
     return error(ErrorCode::kInvalidInput,
-                 "kernel {}: {} has {} bytes, the parameter ({}) has {}; it takes ({})", name,
-                 argument, type.size, wanted, params[index].size, signature);
+                 "kernel {}: argument {} has {} bytes, the parameter ({}) has {}; it takes "
+                 "({})",
+                 name, index, type.size, wanted, params[index].size, signature);
   }
   Error refused = error(ErrorCode::kInvalidInput,
-                        "kernel {}: {} is {}, the parameter is {}; it takes ({})", name,
-                        argument, describe(type), wanted, signature);
+                        "kernel {}: argument {} is {}, the parameter is {}; it takes ({})", name,
+                        index, describe(type), wanted, signature);
   if (params[index].takes == ArgumentClass::kPointer && !type.pointer) {
     refused.note(
         "an address is passed as a Buffer, as device_pointer(p) or as "
@@ -94,10 +87,7 @@ std::string parameter_list(const KernelState& kernel, const ResolvedKernel& reso
   std::string list;
   for (std::size_t i = 0; i < resolved.params().size(); ++i) {
     if (i != 0) list += ", ";
-    list += parameter_type(kernel, resolved, i);
-    if (const std::string_view name = name_of(kernel, i); !name.empty()) {
-      list += fmt::format(" {}", printable(name));
-    }
+    list += declaration(kernel, resolved, i);
   }
   return list.empty() ? "none" : list;
 }

@@ -53,9 +53,9 @@ class Compile(Case):
         for program in ("p.toml", "p.baton"):
             self.check(self.baton("compile", program), 2, f"{program} is a program, not CUDA source; baton run {program}")
 
-    def test_options_of_the_compiler_stand_after_two_dashes(self):
+    def test_options_of_the_compiler_come_after_two_dashes(self):
         for option in ("-O3", "-DFACTOR=3", "-lineinfo", "-Iinc"):
-            self.check(self.baton("compile", "k.cu", option), 2, f'stand after "--": baton compile FILE.cu -- {option}')
+            self.check(self.baton("compile", "k.cu", option), 2, f'come after "--": baton compile FILE.cu -- {option}')
         self.check(self.baton("compile", "k.cu", "--ptxs"), 2, 'did you mean "--ptx"?')
 
     def test_parameters_have_their_names(self):

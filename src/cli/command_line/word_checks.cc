@@ -114,7 +114,7 @@ void refuse_option(const CommandRow* command, const std::string& word) {
   if (command != nullptr && passes_options_on(*command) && is_compiler_option(word)) {
     throw error(
         ErrorCode::kInvalidInput,
-        "unknown option \"{0}\"; options of the compiler stand after \"--\": baton {1} {2} -- "
+        "unknown option \"{0}\"; options of the compiler come after \"--\": baton {1} {2} -- "
         "{0}",
         word, command->name, command->synopsis);
   }

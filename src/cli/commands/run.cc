@@ -122,6 +122,12 @@ void write_page(const RunCommand& command, const RunRecord& record, Output& outp
   nlohmann::ordered_json result = output.result();
   if (failure != nullptr) result["error"] = error_object(*failure);
   tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
+  output.line("wrote {}: open it in a browser", command.html->string());
+}
+
+void show_trace_file(const RunCommand& command, const RunRecord& record, Output& output) {
+  if (!command.trace || record.trace.empty()) return;
+  output.line("wrote {}: open it at https://ui.perfetto.dev", command.trace->string());
 }
 
 // The command of a rank: only rank 0 writes files. Outputs are collected from all ranks.
@@ -256,6 +262,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     show_steps(executable.report(), executable.edges(), output, !is_told || command.verbose);
     if (executable.report().non_finite) show_non_finite(executable.report(), output);
     if (seen) seen->fail(executable, failure, output);
+    show_trace_file(command, record, output);
     show_findings(executable.report(), false, output);
     show_warnings(executable.report(), output);
     throw;
@@ -275,8 +282,12 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   if (!command.find_non_finite) show_non_finite_outputs(results, output);
   show_findings(report, true, output);
   show_warnings(report, output);
-  for (const auto& [name, file] : command.outputs)
+  for (const auto& [name, file] : command.outputs) {
     tools::write_array(file, executable.output(name));
+    output.line("wrote {}", file);
+  }
+  if (command.keep) output.line("wrote the kernels to {}", command.keep->string());
+  show_trace_file(command, record, output);
   tools::throw_on_mismatch(results);
   if (!command.schedules.empty()) {
     const Span<const Schedule> all = command.schedules;

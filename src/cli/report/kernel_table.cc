@@ -54,17 +54,6 @@ class Builds {
   std::unordered_map<std::string_view, const CompiledKernel*> by_symbol_;
 };
 
-// Where the parameters of a demangled name begin, at their parenthesis; npos without any. Template
-// arguments may have parentheses too.
-std::size_t start_of_parameters(std::string_view name) {
-  int depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return i;
-  }
-  return std::string_view::npos;
-}
-
 }  // namespace
 
 std::string parameters_of(const KernelFacts& kernel) {
@@ -79,13 +68,13 @@ std::string parameters_of(const KernelFacts& kernel) {
 
 std::string signature_of(const KernelFacts& kernel) {
   const std::string& name = kernel.demangled.empty() ? kernel.name : kernel.demangled;
-  const std::size_t list = start_of_parameters(name);
+  const std::string_view own = image::without_params(name);
   const bool has_names =
       kernel.params && std::ranges::any_of(*kernel.params, [](const ParamFacts& param) {
         return !param.name.empty();
       });
-  if (list != std::string::npos && !has_names) return name;
-  return fmt::format("{}({})", name.substr(0, list), parameters_of(kernel));
+  if (own != name && !has_names) return name;
+  return fmt::format("{}({})", own, parameters_of(kernel));
 }
 
 void add_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "cli/output/counted.h"
 #include "cli/output/format.h"
 #include "cli/output/or_null.h"
 #include "cli/output/table.h"
@@ -119,9 +120,9 @@ void show_traced(const RunReport& report, const std::vector<Executable::KernelMo
   show_edges(traced, output);
   const double capacity = traced.seconds * traced.multiprocessors;
   if (capacity > 0) {
-    output.line("traced {} launches of {} blocks in {}: {:.0f} % of the SMs' time is idle",
-                traced.launches, traced.blocks, format_duration(traced.seconds),
-                100 * traced.idle_sm_seconds / capacity);
+    output.line("traced {} of {} in {}: {:.0f} % of the SMs' time is idle",
+                counted(traced.launches, "launch", "launches"), counted(traced.blocks, "block"),
+                format_duration(traced.seconds), 100 * traced.idle_sm_seconds / capacity);
   }
   if (traced.costliest) {
     const TracedEdge& edge = traced.edges[*traced.costliest];

@@ -84,7 +84,7 @@ DraftBuffer buffer_of(const std::string& name, const std::string& param_name,
   return buffer;
 }
 
-// A number that is no count.
+// The value of a number that is not a count.
 std::string_view one_of(const std::optional<DType>& dtype) {
   return dtype && is_float(*dtype) ? "1.0" : "1";
 }

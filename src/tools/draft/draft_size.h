@@ -10,9 +10,9 @@ namespace baton::tools {
 struct DraftSize {
   std::vector<std::string> symbols;  // distinct, at least one
 
-  // The size along one of the axes of a buffer, as an expression; axis 0 is the innermost. Which
-  // symbol is along which axis is known of such as width and height. Else it is the largest one, so
-  // that no access is outside.
+  // The size along one of the axes of a buffer, as an expression; axis 0 is the innermost. Names
+  // such as width and height have an axis. For others it is the largest symbol, so that no access
+  // is outside.
   std::string along(int axis, int axes) const;
 };
 

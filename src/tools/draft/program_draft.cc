@@ -42,7 +42,7 @@ std::string unique_name(const std::string& name, std::map<std::string, int>& use
 }
 
 // A kernel that reads what an earlier kernel writes under the same name gets its buffer.
-void connect(std::vector<DraftKernel>& kernels) {
+void share_buffers(std::vector<DraftKernel>& kernels) {
   for (std::size_t reader = 1; reader < kernels.size(); ++reader) {
     DraftKernel& kernel = kernels[reader];
     std::erase_if(kernel.buffers, [&](const DraftBuffer& read) {
@@ -97,7 +97,7 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }
-  connect(kernels);
+  share_buffers(kernels);
   // One size for all kernels: the smallest.
   std::int64_t elements = sides_of(Extent::kLine).draft.front();
   for (const DraftKernel& kernel : kernels) {
