@@ -22,7 +22,7 @@ class StoredDifferences : public DeviceTest {
   static EdgeReport edge(const std::vector<std::string>& steps, const std::string& setup = "") {
     std::string text = setup.empty() ? "" : "setup = [" + setup + "]\n";
     text += buffer("w", "i32", "[64]", "weight", "ones") +
-            buffer("x", "i32", "[64]", "output", "zeros") +
+            buffer("x", "i32", "[64]", "state", "zeros") +
             buffer("z", "i32", "[64]", "output", "zeros") +
             buffer("t", "u64", "[4]", "state", "zeros");
     for (const char* const kernel : {"leaves_difference", "leaves_address", "writes", "follows"}) {
