@@ -198,7 +198,7 @@ Ref scalar_item(PyObject* value) {
   const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
   PyErr_Clear();
   const bool is_scalar = item && shape && PyTuple_Check(shape.get()) &&
-                         PyTuple_Size(shape.get()) == 0 && exchange_of(Py_TYPE(value)) == nullptr;
+                         PyTuple_Size(shape.get()) == 0 && common_way(Py_TYPE(value)).exchange == nullptr;
   if (is_scalar) return Ref::checked(PyObject_CallObject(item.get(), nullptr));
   refuse("is {}, for a number", with_article(type_name(value)));
 }
