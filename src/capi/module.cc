@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "bundle/index.h"
 #include "capi/call.h"
 
@@ -73,7 +74,9 @@ baton_error* baton_module_load(const baton_device* device, const void* bytes, st
     call.require_bytes(bytes, size, "bytes");
     const std::string_view view(static_cast<const char*>(bytes), size);
     // It says what is wrong with a bundle that was cut. A whole one is not an image either.
-    if (baton::bundle::is_bundle(view)) baton::bundle::Index::read(view, "<image>");
+    if (baton::bundle::is_bundle(view)) {
+      baton::bundle::Index::read(*baton::MappedFile::from_bytes(std::string(view), "<image>"));
+    }
     result = baton::capi::make_handle<baton_module>(
         Module::load(on, Image::from_bytes(view, "<image>")), std::string());
   });
