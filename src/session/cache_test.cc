@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "baton/buffer.h"
 #include "session/test_program.h"
 
 // The role cache: rows below a counter that launches read before their wait.
