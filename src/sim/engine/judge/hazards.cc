@@ -79,10 +79,10 @@ Relation GlobalWatch::relation_to(Toucher other) const {
 }
 
 void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_t offset) {
-  bool is_narrow = false;
+  bool has_narrow_scope = false;
   if (strong_ && other.is_strong()) {
-    is_narrow = is_of_other_device(other) && (is_narrow_ || is_narrow(other));
-    if (!is_narrow) return;
+    has_narrow_scope = is_of_other_device(other) && (is_narrow_ || is_narrow(other));
+    if (!has_narrow_scope) return;
   }
   const bool same = has_found_ && found_.other_writes == other_writes &&
                     found_.other.low_number() == other.low_number() &&
@@ -93,8 +93,8 @@ void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_
   }
   if (has_found_) report();
   has_found_ = true;
-  is_narrow = is_narrow || is_told_too_narrowly(other, other_writes, offset);
-  found_ = {other, other_writes, lane, offset, 1, is_narrow};
+  has_narrow_scope = has_narrow_scope || is_told_too_narrowly(other, other_writes, offset);
+  found_ = {other, other_writes, lane, offset, 1, has_narrow_scope};
 }
 
 void GlobalWatch::report() {
