@@ -61,6 +61,7 @@ class Planner {
           const std::function<Kernel(const std::string&)>& kernel)
       : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
     for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    defaults_.reserve(program.kernels().size());
     for (const ProgramKernel& each : program.kernels()) defaults_.emplace(each.name, &each.launch);
     plan_.slots = names_.size();
   }
