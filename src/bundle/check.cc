@@ -30,7 +30,7 @@ bool is_path_inside(std::string_view name) {
 }
 
 // How far the ranges of one field have come.
-struct RowCover {
+struct UsedRows {
   std::uint64_t next = 0;
 };
 
@@ -55,7 +55,7 @@ class RowRules {
                     greatest);
   }
   // Rows that two ranges share would make much of little.
-  void range(RangeRef ref, RowCover& cover, std::uint64_t rows) {
+  void range(RangeRef ref, UsedRows& cover, std::uint64_t rows) {
     judge().require((ref.first == cover.next) & (ref.count <= rows - ref.first),
                     "a range of {} rows from {} on, where {} comes next of {}", ref.count,
                     ref.first, cover.next, rows);
@@ -132,7 +132,7 @@ class IndexCheck : public RowRules<IndexCheck> {
       text(row.buffer);
       section(row.section);
     });
-    RowCover uses, builds;
+    UsedRows uses, builds;
     each(index_.modules, "modules", [&](const ModuleRow& row) {
       text(row.name);
       range(row.uses, uses, index_.uses.size());
@@ -145,7 +145,7 @@ class IndexCheck : public RowRules<IndexCheck> {
     complete(builds, index_.builds.size(), "builds");
     each_alike(index_.uses, "uses", {},
                [](auto& judge, const UseRow& row) { judge.text(row.kernel); });
-    RowCover symbols, compiled;
+    UsedRows symbols, compiled;
     each(index_.builds, "builds", [&](const BuildRow& row) {
       text(row.arch);
       text(row.log);
@@ -185,11 +185,11 @@ class IndexCheck : public RowRules<IndexCheck> {
   // the table's ranges.
   template <typename Row, typename Check>
   void each_alike(const IndexTable<Row>& table, std::string_view name,
-                  std::initializer_list<RowCover*> covers, const Check& check) {
+                  std::initializer_list<UsedRows*> covers, const Check& check) {
     Glance glance(index_.strings.bytes().size());
     for (std::uint64_t number = 0; number < table.size(); ++number) check(glance, table[number]);
     if (glance.all_fine()) return;
-    for (RowCover* cover : covers) *cover = {};
+    for (UsedRows* cover : covers) *cover = {};
     each(table, name, [&](const Row& row) { check(*this, row); });
   }
 
@@ -200,7 +200,7 @@ class IndexCheck : public RowRules<IndexCheck> {
     const bool found = static_cast<ImageKind>(index_.images[number].kind) == ImageKind::kPtx;
     if (found != is_ptx) fail("image {} is {}PTX", number, found ? "" : "not ");
   }
-  void complete(const RowCover& cover, std::uint64_t rows, const char* table) {
+  void complete(const UsedRows& cover, std::uint64_t rows, const char* table) {
     if (cover.next != rows) fail("{} of {} rows of the table {} are used", cover.next, rows, table);
   }
 
@@ -252,7 +252,7 @@ class IndexCheck : public RowRules<IndexCheck> {
   }
 
   void verdicts() {
-    RowCover starts, edges, proofs;
+    UsedRows starts, edges, proofs;
     each(index_.verdicts, "verdicts", [&](const VerdictRow& row) {
       text(row.symbols);
       text(row.answers);
@@ -278,7 +278,7 @@ class IndexCheck : public RowRules<IndexCheck> {
   }
 
   void images() {
-    RowCover kernels, variables, members, remarks, params;
+    UsedRows kernels, variables, members, remarks, params;
     const auto image = [&](auto& judge, const ImageRow& row) {
       judge.texts(row.arch, row.producer, row.toolkit, row.ptx_version);
       judge.below(row.section, index_.sections.size(), "a section");
@@ -308,7 +308,7 @@ class IndexCheck : public RowRules<IndexCheck> {
     complete(params, index_.params.size(), "params");
     const std::size_t dtypes = dtype_names().size();
     each_alike(index_.params, "params", {}, [dtypes](auto& judge, const ParamRow& row) {
-      judge.text(row.type);
+      judge.texts(row.type, row.name);
       judge.below(row.kind, 5, "the kind");
       if (row.dtype != kNotSaid) judge.below(row.dtype, dtypes, "the dtype");
       judge.below(row.read_only, 2, "read_only");

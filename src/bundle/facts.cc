@@ -42,6 +42,7 @@ std::optional<std::array<std::uint32_t, 3>> read_extent(const std::uint32_t (&ex
 ParamRow row_of(const ParamFacts& param, IndexWriter& out) {
   ParamRow row{};
   row.type = out.text(param.type);
+  row.name = out.text(param.name);
   row.offset = param.offset;
   row.size = param.size;
   row.kind = static_cast<std::uint8_t>(param.kind);
@@ -52,6 +53,7 @@ ParamRow row_of(const ParamFacts& param, IndexWriter& out) {
 
 void read(const Index& index, const ParamRow& row, ParamFacts& param) {
   param.type = index.text(row.type);
+  param.name = index.text(row.name);
   param.offset = row.offset;
   param.size = row.size;
   param.kind = static_cast<ParamKind>(row.kind);

@@ -93,10 +93,10 @@ void Index::take(IndexTable<Row>& table, const TableRow& row, std::string_view t
   if (table.bytes_ != nullptr) {
     throw error(ErrorCode::kInvalidInput, "{}: its index has the table {} twice", name, table_name);
   }
-  if (row.row_size < sizeof(Row)) {
+  if (row.row_size < kLeastSize<Row>) {
     throw error(ErrorCode::kInvalidInput,
                 "{}: the table {} of its index has rows of {} bytes, at least {} are needed", name,
-                table_name, row.row_size, sizeof(Row));
+                table_name, row.row_size, kLeastSize<Row>);
   }
   table.bytes_ = bytes_.get() + row.offset;
   table.row_size_ = row.row_size;

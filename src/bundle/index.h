@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -18,8 +19,8 @@ class IndexTable {
  public:
   std::uint64_t size() const { return rows_; }
   Row operator[](std::uint64_t number) const {
-    Row row;
-    std::memcpy(&row, bytes_ + number * row_size_, sizeof row);
+    Row row{};
+    std::memcpy(&row, bytes_ + number * row_size_, std::min<std::uint64_t>(row_size_, sizeof row));
     return row;
   }
   std::string_view bytes() const { return {bytes_, rows_ * row_size_}; }

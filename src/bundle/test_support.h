@@ -39,8 +39,8 @@ inline void expect_equal(const ImageFacts& a, const ImageFacts& b) {
     ASSERT_EQ(x.params->size(), y.params->size());
     for (std::size_t k = 0; k < x.params->size(); ++k) {
       const ParamFacts &p = (*x.params)[k], &q = (*y.params)[k];
-      EXPECT_EQ(std::tie(p.offset, p.size, p.kind, p.dtype, p.read_only, p.type),
-                std::tie(q.offset, q.size, q.kind, q.dtype, q.read_only, q.type));
+      EXPECT_EQ(std::tie(p.offset, p.size, p.kind, p.dtype, p.read_only, p.type, p.name),
+                std::tie(q.offset, q.size, q.kind, q.dtype, q.read_only, q.type, q.name));
     }
   }
   ASSERT_EQ(a.variables.size(), b.variables.size());

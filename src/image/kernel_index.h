@@ -31,7 +31,7 @@ class KernelIndex {
  private:
   struct Loose;
   const Loose& loose() const;
-  // Of a name that is not a symbol: the kernels that the strictest reading with any gives.
+  // Of a name that is not a symbol: the kernels of the strictest reading that gives any.
   std::vector<const KernelFacts*> looser_matches(std::string_view entry) const;
 
   const ImageFacts& facts_;

@@ -116,7 +116,7 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
     at_kernel(*definition.kernels[0], [&] {
       const bool is_made_here = !definition.image && !definition.compiled;
       if (is_made_here) count.begin(number, definition);
-      make(definition, arch, options.use_cache, report);
+      make(definition, {.arch = arch, .use_cache = options.use_cache}, report);
       rewrites.apply(definition, report);
       if (options.instrument) instrument_kernels(definition, device, report);
     });

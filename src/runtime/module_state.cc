@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "image/debug_params.h"
 #include "image/image_content.h"
 #include "runtime/jit_log.h"
 
@@ -48,11 +49,17 @@ std::vector<const Image*> by_preference(std::span<const Image> images) {
 }  // namespace
 
 ModuleState::ModuleState(const Device& device, std::span<const Image> images,
-                         std::vector<std::pair<std::string, std::string>> symbols)
+                         std::vector<std::pair<std::string, std::string>> symbols,
+                         const std::vector<ParamNames>& param_names)
     : device_(device),
       symbols_(std::make_move_iterator(symbols.begin()), std::make_move_iterator(symbols.end())) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
+  if (!param_names.empty()) {
+    ImageFacts named = *facts_;
+    image::name_params(named, param_names);
+    facts_ = std::make_shared<const ImageFacts>(std::move(named));
+  }
   index_.emplace(*facts_);
 }
 

@@ -135,7 +135,7 @@ KeptJudgement LoadedProgramState::basis(const bind::Plan& planned,
 const edges::Judgement* LoadedProgramState::known(const bind::Plan& planned,
                                                   const std::vector<std::int64_t>& symbols,
                                                   const bind::BufferTable& buffers) const {
-  if (kept().empty() || edges::given_memory_meets(buffers)) return nullptr;
+  if (kept().empty() || !edges::holds_with_given_memory(buffers)) return nullptr;
   const KeptJudgement wanted = basis(planned, symbols);
   for (const KeptJudgement& each : kept()) {
     if (each.key != wanted.key || !each.judgement.is_sound(planned.launches)) continue;
@@ -175,10 +175,9 @@ ResolvedProgram LoadedProgramState::apply(const edges::Judgement& judgement,
 std::vector<KeptJudgement> LoadedProgramState::judge(const ProgramValues& values) const {
   std::vector<KeptJudgement> all;
   const auto add_judgement = [&](const bind::Plan& planned, const bind::BufferTable& buffers) {
-    edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
     const auto taken = parts.take(device, planned, values.slots());
-    bind::bind_steps(planned, values.slots(), buffers, judge, streams_of(taken));
-    auto judgement = edges::keep(judge);
+    const JudgedSteps steps = judged(planned, values.slots(), buffers, taken, {});
+    auto judgement = edges::keep(*steps.judge);
     if (!judgement) return;
     all.push_back(basis(planned, values.slots()));
     all.back().judgement = std::move(*judgement);
