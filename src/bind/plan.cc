@@ -54,6 +54,7 @@ class Planner {
       : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
     if (naming) plan_.naming = std::make_shared<const ParamNaming>(std::move(naming));
     for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    defaults_.reserve(program.kernels().size());
     for (const ProgramKernel& each : program.kernels()) defaults_.emplace(each.name, &each.launch);
     plan_.slots = names_.size();
   }

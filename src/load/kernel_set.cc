@@ -175,6 +175,7 @@ void KernelSet::take_kernels(const KernelDefinition& definition, const Device& d
   }
   const KernelEntries entries(module.facts(), report.compiled ? &*report.compiled : nullptr,
                               definition.name);
+  report.kernels.reserve(definition.kernels.size());
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] {
       const Kernel loaded = module.kernel(entries.of(*kernel).name);

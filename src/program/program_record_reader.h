@@ -111,7 +111,7 @@ class ProgramRecordReader {
     const std::uint8_t first = bytes_.byte("a number");
     return first < 0x80 ? first : longer_number(first & 0x7f);
   }
-  [[gnu::noinline]] std::uint64_t longer_number(std::uint64_t value) {
+  std::uint64_t longer_number(std::uint64_t value) {
     for (int shift = 7; shift < 64; shift += 7) {
       const std::uint8_t byte = bytes_.byte("a number");
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
@@ -147,7 +147,10 @@ class ProgramRecordReader {
     value = static_cast<std::int64_t>((bits >> 1) ^ (0 - (bits & 1)));
   }
   void read(double& value) { value = std::bit_cast<double>(__builtin_bswap64(number())); }
-  void read(std::string& value) { value = text(); }
+  // Most are empty, as they were before.
+  void read(std::string& value) {
+    if (const std::string_view found = text(); !found.empty()) value = found;
+  }
   void read(std::filesystem::path& value) {
     const std::string_view found = text();
     if (found.find('\0') != std::string_view::npos)

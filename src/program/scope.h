@@ -35,7 +35,9 @@ void located(const Part& part, Check&& check) {
 // name. Refers to the program, which must outlive it.
 class ProgramScope {
  public:
-  explicit ProgramScope(const ProgramDefinition& program) : program_(program) {}
+  explicit ProgramScope(const ProgramDefinition& program) : program_(program) {
+    kernels_.reserve(program.kernels.size());
+  }
 
   // The steps that are checked from now on are those of the setup, and no name is used yet.
   void begin_setup();

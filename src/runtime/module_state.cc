@@ -150,7 +150,8 @@ const KernelFacts& ModuleState::find(std::string_view entry) const {
 KernelState& ModuleState::kernel(std::string_view entry) {
   const KernelFacts& facts = find(entry);
   std::lock_guard lock(mutex_);
-  std::unique_ptr<KernelState>& state = kernels_[&facts];
+  kernels_.resize(facts_->kernels.size());
+  auto& state = kernels_[static_cast<std::size_t>(&facts - facts_->kernels.data())];
   if (state == nullptr) {
     const CUkernel handle = library_->kernel(facts.name);
     driver::Simulator* simulator = device_.driver().simulator;

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -57,7 +56,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   std::optional<image::KernelIndex> index_;                  // of *facts_
 
   std::mutex mutex_;
-  std::unordered_map<const KernelFacts*, std::unique_ptr<KernelState>> kernels_;
+  std::vector<std::unique_ptr<KernelState>> kernels_;  // of each in *facts_, once asked for
 };
 
 }  // namespace baton
