@@ -1,8 +1,8 @@
 """What a launch from Python costs the host beyond the driver's call: Baton beside torch's own C++
 extension and tvm-ffi, each where it is installed, and beside a call that does nothing.
 
-The driver's launch does nothing (bench/null_driver.cc), so no GPU is needed. Baton's tensors say that
-they are a GPU's (bench/cuda_view.cc); the peers' functions do nothing with CPU tensors of torch.
+The driver's launch does nothing (bench/null_driver.cc), so no GPU is needed. The tensors are torch's and say that
+they are a GPU's (bench/cuda_tensor.cc); the peers' functions only read their addresses.
 All arms are timed in turns, by the thread's processor time. Printed are medians and ratios.
 
     python3 bench/python_call.py [--build build/release] [--rounds 15] [--calls 20000]
@@ -62,8 +62,8 @@ void two(tvm::ffi::TensorView a, tvm::ffi::TensorView b, double x, int64_t n) {
             "tvm-ffi, 2 tensors + 2 scalars": lambda: module.two(a, b, 1.0, 3)}
 
 
-def baton_arms(views):
-    a, b, c, d, e, f, g, h = views
+def baton_arms(tensors):
+    a, b, c, d, e, f, g, h = tensors
     import baton
     params = ", ".join(f"float* p{i}" for i in range(8))
     module = baton.compile(text=f"""
@@ -130,11 +130,10 @@ def main():
     sys.path[:0] = [str(options.build.resolve() / "python"), str(options.build.resolve() / "bench")]
 
     import torch
-    from cuda_view import CudaView
-    tensors = [torch.ones(1024) for _ in range(8)]
-    views = [CudaView(tensor) for tensor in tensors]
+    import cuda_tensor
+    tensors = [cuda_tensor.make(torch.ones(1024)) for _ in range(8)]
     arms = {"a lambda that does nothing": lambda: None}
-    arms.update(baton_arms(views))
+    arms.update(baton_arms(tensors))
     for name, make in (("torch", torch_arms), ("tvm-ffi", tvm_ffi_arms)):
         try:
             arms.update(make(tensors))

@@ -48,7 +48,9 @@ SAXPY = r"""
 
 LAUNCH = """
 import array, sys
+lock = getattr(sys, "_is_gil_enabled", lambda: True)()
 import baton
+assert getattr(sys, "_is_gil_enabled", lambda: True)() == lock, "the import turned the global lock on"
 n = 1000
 x, y = array.array("f", range(n)), array.array("f", [1.0] * n)
 baton.load(sys.argv[1], device="sim:h100")["saxpy"][baton.ceildiv(n, 256), 256](y, x, 2.0, n)
@@ -95,6 +97,13 @@ def version_of(python):
     return tuple(json.loads(run(python, "-c", "import sys; print(list(sys.version_info[:2]))")))
 
 
+def tag_of(python):
+    """That of a wheel for this version alone: "cp314-cp314t" without a global lock."""
+    version = "cp%d%d" % version_of(python)
+    flags = run(python, "-c", "import sys; print(sys.abiflags)").strip()
+    return f"{version}-{version}{flags}"
+
+
 class Environment:
     """A virtual environment with the wheel, and an environment without a toolkit."""
 
@@ -135,7 +144,7 @@ class Wheel(unittest.TestCase):
             return pathlib.Path(os.environ["WHEEL"]).resolve()
         built = cls.folder / "built"
         # A build folder of its own kind makes the second run short.
-        version = ".".join(str(part) for part in version_of(python))
+        version = tag_of(python)
         # The compiler as CMake's presets call it, so that ccache knows the objects of other builds.
         environment = dict(os.environ, CC="cc", CXX="c++")
         if shutil.which("ccache"):
@@ -170,7 +179,7 @@ class Wheel(unittest.TestCase):
         if "-cp312-abi3-" in self.wheel.name:
             self.assertTrue(extension[0].endswith(".abi3.so"))
         else:
-            self.assertIn("-cp311-cp311-", self.wheel.name)
+            self.assertIn(f"-{tag_of(next(iter(self.environments)))}-", self.wheel.name)
         self.assertNotIn("13.3", metadata)
         required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
         self.assertEqual([line for line in required if "extra ==" not in line], [])
