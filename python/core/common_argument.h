@@ -8,6 +8,7 @@
 #include "core/python.h"
 #include "core/stream.h"
 #include "core/tensor.h"
+#include "core/torch_tensor.h"
 
 namespace baton::python {
 
@@ -48,6 +49,18 @@ inline bool has_c_order(const baton_tensor& tensor) {
   return true;
 }
 
+inline PlainArray plain(const baton_tensor& tensor) {
+  return {address_in(tensor), static_cast<std::int32_t>(tensor.device.device_type),
+          tensor.device.device_id, dtype_word(tensor), has_c_order(tensor)};
+}
+
+inline bool is_empty(const baton_tensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return true;
+  }
+  return false;
+}
+
 // Packs the common arguments of one call on a GPU.
 class CommonArguments {
  public:
@@ -79,37 +92,51 @@ class CommonArguments {
     // The arrays of a call mostly have one type.
     if (Py_TYPE(value) != type_) [[unlikely]] {
       type_ = Py_TYPE(value);
-      exchange_ = exchange_of(type_);
+      way_ = common_way(type_);
     }
-    if (exchange_ == nullptr) [[unlikely]] {
+    if (way_.exchange == nullptr) [[unlikely]] {
       slot = 0;
       return value == Py_None;
     }
-    baton_tensor tensor;
-    if (exchange_->to_view(value, &tensor) < 0) [[unlikely]] {
-      PyErr_Clear();
+    PlainArray array;
+    if (!(way_.torch != nullptr && way_.torch->read(value, array)) && !view(value, array))
+        [[unlikely]] {
       return false;
     }
-    const bool here = static_cast<std::int32_t>(tensor.device.device_type) == kDlCuda &&
-                      tensor.device.device_id == ordinal_;
-    slot = address_in(tensor);
+    slot = array.address;
     // An array without memory, such as one whose storage is gone, is not a null pointer.
-    if (!here || slot == 0 || !has_c_order(tensor)) [[unlikely]]
+    if (array.device_type != kDlCuda || array.device_id != ordinal_ || slot == 0 ||
+        !array.has_c_order) [[unlikely]]
       return false;
     // A pointer to anything needs the array's own element for the alignment.
-    const bool fits =
-        parameter.element == 0
-            ? tensor.dtype.code != kDlComplex && is_aligned(tensor, slot)
-            : dtype_word(tensor) == parameter.element && (slot & parameter.misaligned) == 0;
+    const bool fits = parameter.element == 0
+                          ? is_aligned(array.dtype, slot)
+                          : array.dtype == parameter.element && (slot & parameter.misaligned) == 0;
     if (!fits) [[unlikely]]
       return false;
-    if (first_ == nullptr) first_ = exchange_;
+    if (first_ == nullptr) first_ = way_.exchange;
     return true;
   }
 
-  static bool is_aligned(const baton_tensor& tensor, std::uint64_t address) {
+  // By the exchange API.
+  [[gnu::always_inline]] bool view(PyObject* value, PlainArray& array) {
+    baton_tensor tensor;
+    if (way_.exchange->to_view(value, &tensor) < 0) [[unlikely]] {
+      PyErr_Clear();
+      return false;
+    }
+    array = plain(tensor);
+    if (way_.torch != nullptr) way_.torch->learn(value, array, is_empty(tensor));
+    return true;
+  }
+
+  // Never for complex elements: their bytes may be conjugates.
+  static bool is_aligned(std::uint32_t dtype, std::uint64_t address) {
+    baton_tensor tensor{};
+    std::memcpy(&tensor.dtype, &dtype, sizeof(dtype));
     const std::uint32_t bytes = (std::uint32_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
-    return (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0;
+    return tensor.dtype.code != kDlComplex && (bytes & (bytes - 1)) == 0 &&
+           (address & (bytes - 1)) == 0;
   }
 
   static bool pack_int(PyObject* value, std::int64_t least, std::int64_t most,
@@ -135,7 +162,7 @@ class CommonArguments {
 
   std::int32_t ordinal_;
   PyTypeObject* type_ = nullptr;
-  const DlExchangeApi* exchange_ = nullptr;
+  CommonWay way_;
   const DlExchangeApi* first_ = nullptr;  // of the first array
 };
 

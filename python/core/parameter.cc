@@ -198,7 +198,7 @@ Ref scalar_item(PyObject* value) {
   const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
   PyErr_Clear();
   const bool is_scalar = item && shape && PyTuple_Check(shape.get()) &&
-                         PyTuple_Size(shape.get()) == 0 && exchange_of(Py_TYPE(value)) == nullptr;
+                         PyTuple_Size(shape.get()) == 0 && common_way(Py_TYPE(value)).exchange == nullptr;
   if (is_scalar) return Ref::checked(PyObject_CallObject(item.get(), nullptr));
   refuse("is {}, for a number", with_article(type_name(value)));
 }
@@ -378,6 +378,7 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
     parameter.dtype = facts.dtype;
     parameter.read_only = facts.read_only;
     parameter.type = facts.type;
+    parameter.name = facts.name;
     parameter.common = common_parameter(facts);
   }
   return parameters;
@@ -403,8 +404,9 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
 
 Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size_t index,
                      const Error& failure) {
-  const std::string type =
+  std::string type =
       parameter.type.empty() ? fmt::format("{} bytes", parameter.size) : printable(parameter.type);
+  if (!parameter.name.empty()) type += fmt::format(" {}", printable(parameter.name));
   // Advice comes last.
   const std::string& what = failure.message();
   const std::size_t end = std::min(what.find("; "), what.size());

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "capi/dtype.h"
+#include "core/torch_tensor.h"
 
 namespace baton::python {
 namespace {
@@ -21,7 +22,7 @@ enum class Way : std::uint8_t { kNone, kExchange, kProtocols };
 struct KnownType {
   PyTypeObject* type = nullptr;  // a strong reference: its address names no other type
   Way way = Way::kNone;
-  const DlExchangeApi* exchange = nullptr;
+  CommonWay common;
 };
 
 // The types that were seen, by a hash of their addresses. The interpreter's lock guards them; an
@@ -55,8 +56,11 @@ const DlExchangeApi* find_exchange(PyTypeObject* type) {
 const KnownType& known(PyTypeObject* type) {
   KnownType& slot = slot_of(type);
   if (slot.type == type) return slot;
-  KnownType fresh{type, Way::kProtocols, find_exchange(type)};
-  if (fresh.exchange != nullptr) fresh.way = Way::kExchange;
+  KnownType fresh{type, Way::kProtocols, {find_exchange(type), nullptr}};
+  if (fresh.common.exchange != nullptr) {
+    fresh.way = Way::kExchange;
+    fresh.common.torch = TorchReader::of(type);
+  }
   Py_INCREF(reinterpret_cast<PyObject*>(type));
   Py_XDECREF(reinterpret_cast<PyObject*>(slot.type));
   slot = fresh;
@@ -393,9 +397,9 @@ void view_own(const ArrayValue& array, TensorView& view) {
 
 }  // namespace
 
-const DlExchangeApi* exchange_of(PyTypeObject* type) {
+CommonWay common_way(PyTypeObject* type) {
   const KnownType& slot = slot_of(type);
-  return slot.type == type ? slot.exchange : known(type).exchange;
+  return slot.type == type ? slot.common : known(type).common;
 }
 
 void check_view(int result, PyObject* object) {
@@ -412,8 +416,8 @@ bool view_tensor(PyObject* object, TensorView& view) {
   }
   const KnownType& type = known(Py_TYPE(object));
   if (type.way == Way::kExchange) {
-    view.exchange = type.exchange;
-    check_view(type.exchange->to_view(object, &view.tensor), object);
+    view.exchange = type.common.exchange;
+    check_view(view.exchange->to_view(object, &view.tensor), object);
     refuse_complex(view.tensor);
     return true;
   }

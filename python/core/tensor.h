@@ -39,8 +39,23 @@ struct TensorView {
 // an array that cannot be viewed, such as a complex, conjugate or sparse one.
 bool view_tensor(PyObject* object, TensorView& view);
 
-// The common case of `view_tensor`: returns the table of a type with the exchange API, or null.
-const DlExchangeApi* exchange_of(PyTypeObject* type);
+// What a launch needs of an array.
+struct PlainArray {
+  std::uint64_t address = 0;
+  std::int32_t device_type = 0;  // as DLPack numbers them
+  std::int32_t device_id = 0;
+  std::uint32_t dtype = 0;  // DLPack's DLDataType as one word
+  bool has_c_order = false;
+};
+
+class TorchReader;
+
+// How arrays of a type are read in the common case: null where there is no such way.
+struct CommonWay {
+  const DlExchangeApi* exchange = nullptr;
+  TorchReader* torch = nullptr;  // only with an exchange table
+};
+CommonWay common_way(PyTypeObject* type);
 
 // Throws kInvalidInput for a negative result of an exchange table's `to_view`, with the reason that
 // the other library gave.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,7 +61,8 @@ struct KeptJudgement {
 struct KnownVerdicts {
   std::string name;        // the bundle's
   Sha256Digest program{};  // of its program's text
-  std::vector<KeptJudgement> kept = {};
+  // Reads them; null if there are none.
+  std::function<std::vector<KeptJudgement>()> read = {};
 };
 
 // Answers the binder as the judge did. The judgement outlives it.

@@ -406,6 +406,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
 
 void BoundProgram::initialise(const Stream& stream) {
   require_bound("initialise");
+  require_one_device("program", state_->device, "stream", stream.device());
   memory_.initialise(stream);
 }
 
@@ -443,6 +444,7 @@ trace::LaunchRecords* BoundProgram::make_records() {
 
 void BoundProgram::prepare(const Stream& stream) {
   require_bound("prepare");
+  require_one_device("program", state_->device, "stream", stream.device());
   player_->prepare(target(stream));
 }
 
@@ -570,7 +572,8 @@ void BoundProgram::play(const RunOptions& options) {
       if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();
       if (run == 0) {
-        outputs = memory_.download(stream_, options.results);
+        const bool with_states = !options.wants_states || options.wants_states();
+        outputs = memory_.download(stream_, options.results, with_states);
         watch.wait([this] { return stream_.done(); });
         // The steps that a run did not get to may write an output.
         if (!observer || !observer->ended()) {

@@ -10,6 +10,7 @@
 #include "bundle/definitions.h"
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
+#include "runtime/context.h"
 #include "session/launch_forecasts.h"
 
 namespace baton {
@@ -59,10 +60,17 @@ std::vector<bool> symbols_of_groups(const Program& program) {
   return decides;
 }
 
-std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels) {
+bind::ParamNaming naming_by(const load::SourceNames& names) {
+  return
+      [&names](std::string_view kernel, std::size_t index) { return names.param(kernel, index); };
+}
+
+std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels,
+                                       const load::SourceNames& names) {
   if (program.setup().empty()) return std::nullopt;
-  return std::optional<PlannedSetup>(std::in_place, program,
-                                     [&](const std::string& name) { return kernels.kernel(name); });
+  return std::optional<PlannedSetup>(
+      std::in_place, program, [&](const std::string& name) { return kernels.kernel(name); },
+      naming_by(names));
 }
 
 }  // namespace
@@ -82,9 +90,9 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
     : program(loaded),
       device(on),
       kernels(program, std::move(definitions), device, options),
-      plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
-                           [this](const std::string& name) { return kernels.kernel(name); })),
-      setup(plan_setup(program, kernels)),
+      names(kernels, options.use_cache),
+      plan(make_plan(options.pdl)),
+      setup(plan_setup(program, kernels, names)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
       decides_groups(symbols_of_groups(program)),
@@ -99,6 +107,13 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       throw;
     }
   }
+}
+
+bind::Plan LoadedProgramState::make_plan(PdlMode pdl) const {
+  const ContextGuard guard(device);  // once, and not for each kernel that is resolved
+  return bind::make_plan(
+      program, unbound_buffers(program), pdl,
+      [this](const std::string& name) { return kernels.kernel(name); }, naming_by(names));
 }
 
 std::vector<std::int64_t> ProgramValues::slots() const {

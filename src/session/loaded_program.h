@@ -14,6 +14,7 @@
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
+#include "load/source_names.h"
 #include "session/part_pool.h"
 #include "session/setup.h"
 #include "session/weight_pool.h"
@@ -63,6 +64,7 @@ class LoadedProgramState {
   const Program program;
   const Device device;
   const load::KernelSet kernels;
+  const load::SourceNames names;
   const bind::Plan plan;
   const std::optional<PlannedSetup> setup;
   const bind::Requirements requirements;
@@ -87,6 +89,7 @@ class LoadedProgramState {
   std::vector<edges::KeptJudgement> judge(const ProgramValues& values) const;
 
  private:
+  bind::Plan make_plan(PdlMode pdl) const;
   ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers, const bind::PeerChoice& peers) const;
 
@@ -121,7 +124,12 @@ class LoadedProgramState {
   const std::vector<edges::KeptJudgement::Proof>& proofs() const;
   bool has_pdl() const;
 
+  // The judgements of the bundle, read at the first call.
+  const std::vector<edges::KeptJudgement>& kept() const;
+
   const edges::KnownVerdicts known_;
+  mutable std::once_flag kept_read_;
+  mutable std::vector<edges::KeptJudgement> kept_;
   mutable std::once_flag proofs_made_;
   mutable std::vector<edges::KeptJudgement::Proof> proofs_;
   mutable load::Footprints footprints_;

@@ -1,6 +1,6 @@
 #include "tools/parts.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -56,8 +56,16 @@ Part headers_part(const compiler::Toolkit& toolkit) {
         "toolkit",
         true};
   }
-  return {"CUDA headers", true, compiler::header_version(toolkit),
-          fmt::format("{} ({})", toolkit.include.front().string(), toolkit.include_origin)};
+  Part part{"CUDA headers", true, compiler::header_version(toolkit),
+            fmt::format("{} ({})", toolkit.include.front().string(), toolkit.include_origin)};
+  const auto missing = compiler::missing_headers(toolkit.include);
+  if (!missing.empty()) {
+    part.detail += fmt::format(
+        ", without {}: sources that include CUDA's headers do not compile; run: pip install "
+        "nvidia-cuda-crt nvidia-cuda-cccl, of the version of nvidia-cuda-runtime",
+        fmt::join(missing, " and "));
+  }
+  return part;
 }
 
 Part nvjitlink_part(const compiler::Toolkit& toolkit) {

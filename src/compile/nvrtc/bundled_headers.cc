@@ -41,7 +41,8 @@ bool install(const fs::path& nvrtc_file, const fs::path& folder) {
 }  // namespace
 
 void add_bundled_headers(Toolkit& toolkit, const fs::path& cache) {
-  if (!toolkit.include.empty() || !toolkit.nvrtc) return;
+  const bool complete = !toolkit.include.empty() && missing_headers(toolkit.include).empty();
+  if (complete || !toolkit.nvrtc) return;
   Sha256 build;
   if (!add_compiler(build, *toolkit.nvrtc)) return;
   constexpr std::size_t kNameLength = 16;
@@ -52,7 +53,7 @@ void add_bundled_headers(Toolkit& toolkit, const fs::path& cache) {
     log(LogLevel::kWarning, "NVRTC's own headers cannot be used: {}", error.message());
     return;
   }
-  toolkit.include = {folder, folder / "cccl"};
+  toolkit.include.insert(toolkit.include.begin(), {folder, folder / "cccl"});
   toolkit.include_origin = "written by NVRTC";
 }
 

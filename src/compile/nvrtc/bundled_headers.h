@@ -6,9 +6,9 @@
 
 namespace baton::compiler {
 
-// Where no CUDA headers were found, and NVRTC has its own inside (13.3 and later): has them written
-// into a folder of `cache`, once for each build of NVRTC, and adds that folder to the toolkit.
-// cuda.h is not among them. What fails is logged, and leaves the toolkit without headers. Processes
+// Where no complete set of CUDA's headers was found, and NVRTC has its own inside (13.3 and later):
+// has them written into a folder of `cache`, once for each build of NVRTC, and puts that folder before
+// what the toolkit has. cuda.h is not among them. What fails is logged, and leaves the toolkit without headers. Processes
 // and threads may do this at the same time.
 void add_bundled_headers(Toolkit& toolkit, const std::filesystem::path& cache);
 

@@ -51,10 +51,23 @@ TEST_F(BundledHeadersTest, AFolderThatCannotBeWrittenMeansNoHeaders) {
 }
 
 TEST_F(BundledHeadersTest, AreNotUsedWhereOthersWereFound) {
-  toolkit_.include = {"/chosen"};
+  const fs::path chosen = cache_.path() / "chosen";
+  for (const char* name : {"crt/host_defines.h", "nv/target"}) {
+    fs::create_directories((chosen / name).parent_path());
+    write_file_atomically(chosen / name, "");
+  }
+  toolkit_.include = {chosen};
   add_bundled_headers(toolkit_, cache_.path());
-  EXPECT_EQ(toolkit_.include, std::vector<fs::path>{"/chosen"});
-  EXPECT_TRUE(fs::is_empty(cache_.path()));
+  EXPECT_EQ(toolkit_.include, std::vector<fs::path>{chosen});
+  EXPECT_FALSE(fs::exists(cache_.path() / "headers"));
+}
+
+TEST_F(BundledHeadersTest, ComeBeforeASetThatLacksOthers) {
+  if (!has_own_) GTEST_SKIP() << *toolkit_.nvrtc << " has no headers inside (before 13.3)";
+  toolkit_.include = {"/incomplete"};
+  add_bundled_headers(toolkit_, cache_.path());
+  ASSERT_EQ(toolkit_.include.size(), 3u);
+  EXPECT_EQ(toolkit_.include[2], "/incomplete");
 }
 
 }  // namespace

@@ -36,8 +36,12 @@ constexpr std::string_view kHeaderFolders[] = {
     "nvidia/cu13/include",
     "nvidia/cuda_runtime/include",
 };
-// What those leave out: CCCL (cuda/std, cooperative groups' needs) has a folder of its own.
-constexpr std::string_view kCcclFolders[] = {"cccl", "../../cuda_cccl/include"};
+// What those leave out: CCCL (cuda/std, cooperative groups' needs) has a folder of its own, and in
+// NVIDIA's wheels of CUDA 12 the folder crt comes with the compiler.
+constexpr std::string_view kOtherFolders[] = {"cccl", "../../cuda_cccl/include",
+                                              "../../cuda_nvcc/include"};
+// Of each folder that CUDA's headers include from, one file.
+constexpr std::string_view kNeededHeaders[] = {"crt/host_defines.h", "nv/target"};
 
 bool is_file(const fs::path& path) {
   std::error_code failed;
@@ -82,11 +86,11 @@ bool holds_headers(const fs::path& folder) {
   return is_file(folder / "cuda_fp16.h");
 }
 
-std::vector<fs::path> with_cccl(const fs::path& folder) {
+std::vector<fs::path> with_others(const fs::path& folder) {
   std::vector<fs::path> include = {folder};
-  for (std::string_view below : kCcclFolders) {
-    fs::path cccl = (folder / below).lexically_normal();
-    if (is_folder(cccl)) include.push_back(std::move(cccl));
+  for (std::string_view below : kOtherFolders) {
+    fs::path other = (folder / below).lexically_normal();
+    if (is_folder(other)) include.push_back(std::move(other));
   }
   return include;
 }
@@ -109,9 +113,12 @@ void find_headers(Toolkit& toolkit, const std::vector<SearchPlace>& roots) {
   }
   for (const SearchPlace& candidate : candidates) {
     if (!holds_headers(candidate.folder)) continue;
-    toolkit.include = with_cccl(candidate.folder);
+    std::vector<fs::path> include = with_others(candidate.folder);
+    const bool complete = missing_headers(include).empty();
+    if (!complete && !toolkit.include.empty()) continue;
+    toolkit.include = std::move(include);
     toolkit.include_origin = candidate.origin;
-    return;
+    if (complete) return;
   }
 }
 
@@ -183,6 +190,17 @@ const fs::path& require_nvrtc(const Toolkit& toolkit) {
                         kWheels);
   for (const std::string& place : toolkit.searched) missing.note("searched: " + place);
   throw missing;
+}
+
+std::vector<std::string_view> missing_headers(const std::vector<fs::path>& include) {
+  std::vector<std::string_view> missing;
+  for (std::string_view header : kNeededHeaders) {
+    const bool found = std::any_of(include.begin(), include.end(), [&](const fs::path& folder) {
+      return is_file(folder / header);
+    });
+    if (!found) missing.push_back(header);
+  }
+  return missing;
 }
 
 std::string header_version(const Toolkit& toolkit) {

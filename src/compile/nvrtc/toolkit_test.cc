@@ -29,6 +29,11 @@ class ToolkitTest : public testing::Test {
     touch(packages + "/nvidia/cu13/lib/libnvrtc.so.13");
     touch(packages + "/nvidia/cu13/include/cuda_fp16.h");
   }
+  // The other headers that a complete set has, below a folder of headers.
+  void complete(const std::string& include) {
+    touch(include + "/crt/host_defines.h");
+    touch(include + "/cccl/nv/target");
+  }
   void touch(const std::string& name, std::string_view text = "") {
     const fs::path path = root_.path() / name;
     fs::create_directories(path.parent_path());
@@ -43,7 +48,7 @@ TEST_F(ToolkitTest, TakesTheChosenRootFirst) {
   touch("lib64/libnvJitLink.so.13");
   touch("include/cuda_fp16.h");
   touch("include/cuda.h", "/* */\n#define CUDA_VERSION 13020\n");
-  touch("include/cccl/cuda/std/version");
+  complete("include");
   setenv("BATON_CUDA_ROOT", root_.path().c_str(), 1);
   const Toolkit toolkit = find_toolkit();
   EXPECT_EQ(toolkit.nvrtc, root_.path() / "lib64/libnvrtc.so.13");
@@ -56,17 +61,21 @@ TEST_F(ToolkitTest, TakesTheChosenRootFirst) {
 TEST_F(ToolkitTest, ReadsTheLayoutOfWheels) {
   touch("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
   touch("nvidia/cuda_runtime/include/cuda_fp16.h");
-  touch("nvidia/cuda_cccl/include/cuda/std/version");
+  touch("nvidia/cuda_cccl/include/nv/target");
+  touch("nvidia/cuda_nvcc/include/crt/host_defines.h");
   setenv("BATON_CUDA_ROOT", root_.path().c_str(), 1);
   const Toolkit toolkit = find_toolkit();
   EXPECT_EQ(toolkit.nvrtc, root_.path() / "nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
   EXPECT_EQ(toolkit.include, (std::vector<fs::path>{root_.path() / "nvidia/cuda_runtime/include",
-                                                    root_.path() / "nvidia/cuda_cccl/include"}));
+                                                    root_.path() / "nvidia/cuda_cccl/include",
+                                                    root_.path() / "nvidia/cuda_nvcc/include"}));
+  EXPECT_TRUE(missing_headers(toolkit.include).empty());
 }
 
 TEST_F(ToolkitTest, ANamedLibraryBringsItsOwnHeaders) {
   touch("nvidia/cu13/lib/libnvrtc.so.13");
   touch("nvidia/cu13/include/cuda_fp16.h");
+  complete("nvidia/cu13/include");
   setenv("BATON_NVRTC", (root_.path() / "nvidia/cu13/lib/libnvrtc.so.13").c_str(), 1);
   const Toolkit toolkit = find_toolkit();
   EXPECT_EQ(toolkit.nvrtc, root_.path() / "nvidia/cu13/lib/libnvrtc.so.13");
@@ -97,6 +106,37 @@ TEST_F(ToolkitTest, NamesEachPlaceOnce) {
   if (DynamicLibrary::loaded("libnvrtc.so.13").has_value()) \
   GTEST_SKIP() << "another test loaded NVRTC; run this one alone"
 
+// PyTorch's wheel brings NVRTC and the runtime's headers alone.
+TEST_F(ToolkitTest, PrefersACompleteSetOfHeaders) {
+  SKIP_WHERE_NVRTC_IS_LOADED();
+  touch_wheels("torch");
+  touch("toolkit/include/cuda_fp16.h");
+  complete("toolkit/include");
+  set_site_packages({root_.path() / "torch"});
+  setenv("CUDA_HOME", (root_.path() / "toolkit").c_str(), 1);
+  const Toolkit toolkit = find_toolkit();
+  EXPECT_EQ(toolkit.nvrtc, root_.path() / "torch/nvidia/cu13/lib/libnvrtc.so.13");
+  EXPECT_EQ(toolkit.include, (std::vector<fs::path>{root_.path() / "toolkit/include",
+                                                    root_.path() / "toolkit/include/cccl"}));
+  EXPECT_EQ(toolkit.include_origin, "CUDA_HOME");
+  EXPECT_TRUE(missing_headers(toolkit.include).empty());
+
+  // The same wheel, complete: the headers that came with NVRTC fit it best.
+  complete("torch/nvidia/cu13/include");
+  EXPECT_EQ(find_toolkit().include_origin, "beside NVRTC");
+}
+
+TEST_F(ToolkitTest, TakesHeadersThatLackOthersWhereThereAreNoBetter) {
+  SKIP_WHERE_NVRTC_IS_LOADED();
+  touch_wheels("torch");
+  set_site_packages({root_.path() / "torch"});
+  setenv("BATON_CUDA_ROOT", "none", 1);
+  const Toolkit toolkit = find_toolkit();
+  EXPECT_EQ(toolkit.include, std::vector<fs::path>{root_.path() / "torch/nvidia/cu13/include"});
+  EXPECT_EQ(missing_headers(toolkit.include),
+            (std::vector<std::string_view>{"crt/host_defines.h", "nv/target"}));
+}
+
 TEST_F(ToolkitTest, TakesPythonsPackagesBeforeTheSystem) {
   SKIP_WHERE_NVRTC_IS_LOADED();
   touch_wheels("given");
@@ -106,11 +146,12 @@ TEST_F(ToolkitTest, TakesPythonsPackagesBeforeTheSystem) {
   setenv("BATON_SITE_PACKAGES", ("/nonexistent:" + (root_.path() / "named").string()).c_str(), 1);
   EXPECT_EQ(find_toolkit().nvrtc, root_.path() / "named/nvidia/cu13/lib/libnvrtc.so.13");
 
+  complete("given/nvidia/cu13/include");
   set_site_packages({root_.path() / "toolkit", root_.path() / "given"});
   const Toolkit toolkit = find_toolkit();
   EXPECT_EQ(toolkit.nvrtc, root_.path() / "given/nvidia/cu13/lib/libnvrtc.so.13");
   EXPECT_EQ(toolkit.nvrtc_origin, "Python's packages");
-  EXPECT_EQ(toolkit.include, std::vector<fs::path>{root_.path() / "given/nvidia/cu13/include"});
+  EXPECT_EQ(toolkit.include.at(0), root_.path() / "given/nvidia/cu13/include");
   EXPECT_EQ(toolkit.include_origin, "beside NVRTC");
 }
 
