@@ -171,6 +171,20 @@ cudaError_t cube(const cudaMemcpy3DParms* params, RowCopy* copy) {
   return baton::cudart::row_copy(*params, copy);
 }
 
+cudaMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms* params) {
+  cudaMemcpy3DParms plain{};
+  if (params == nullptr) return plain;
+  plain.srcArray = params->srcArray;
+  plain.srcPos = params->srcPos;
+  plain.srcPtr = params->srcPtr;
+  plain.dstArray = params->dstArray;
+  plain.dstPos = params->dstPos;
+  plain.dstPtr = params->dstPtr;
+  plain.extent = params->extent;
+  plain.kind = cudaMemcpyDefault;
+  return plain;
+}
+
 // The part of a variable that a copy names.
 cudaError_t part_of(const void* symbol, size_t offset, size_t bytes, void** address) {
   CUdeviceptr start = 0;
@@ -287,6 +301,17 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stre
   RowCopy copy;
   if (const cudaError_t error = cube(params, &copy)) return answer(error);
   return submit(copy, stream);
+}
+
+// An address says which device it is of, so that the devices add nothing.
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* params) {
+  const cudaMemcpy3DParms plain = without_devices(params);
+  return cudaMemcpy3D(params == nullptr ? nullptr : &plain);
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* params, cudaStream_t stream) {
+  const cudaMemcpy3DParms plain = without_devices(params);
+  return cudaMemcpy3DAsync(params == nullptr ? nullptr : &plain, stream);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,

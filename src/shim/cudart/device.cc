@@ -248,6 +248,19 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) {
   return answer(cuCtxSetCacheConfig(static_cast<CUfunc_cache>(config)));
 }
 
+// Shared memory has banks of four bytes alone.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  BATON_RUNTIME_BEGIN();
+  if (config == nullptr) return answer(cudaErrorInvalidValue);
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuCtxSetSharedMemConfig(static_cast<CUsharedconfig>(config)));
+}
+
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   BATON_RUNTIME_BEGIN();
   return answer(cuCtxGetStreamPriorityRange(least, greatest));

@@ -97,6 +97,11 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
   });
 }
 
+// It asks for what does not change results.
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return with_kernel(function, [](CUkernel) { return CUDA_SUCCESS; });
+}
+
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
   return with_kernel(function, [&](CUkernel kernel) { return cuKernelGetName(name, kernel); });
 }
@@ -158,6 +163,16 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* image, cudaJ
   return answer(cuLibraryLoadData(library, image, reinterpret_cast<CUjit_option*>(options), values,
                                   count, reinterpret_cast<CUlibraryOption*>(library_options),
                                   library_values, library_count));
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file,
+                                    cudaJitOption* options, void** values, unsigned count,
+                                    cudaLibraryOption* library_options, void** library_values,
+                                    unsigned library_count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuLibraryLoadFromFile(
+      library, file, reinterpret_cast<CUjit_option*>(options), values, count,
+      reinterpret_cast<CUlibraryOption*>(library_options), library_values, library_count));
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {

@@ -1,6 +1,8 @@
 // Copies and fills that wait, and those of several rows.
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "sim/api/api.h"
@@ -126,6 +128,19 @@ CUresult fill_rows(CUdeviceptr address, std::uint64_t pitch, std::uint32_t value
 CUresult filled(CUdeviceptr address, CUresult submitted) {
   const bool is_host = HostMemory::instance().find(address).has_value();
   return is_host && submitted == CUDA_SUCCESS ? StreamSynchronize(nullptr) : submitted;
+}
+
+CUDA_MEMCPY3D without_contexts(const CUDA_MEMCPY3D_PEER* params) {
+  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
+  // The contexts stand where the other structure has reserved pointers.
+  static_assert(sizeof(CUDA_MEMCPY3D) == sizeof(CUDA_MEMCPY3D_PEER) &&
+                offsetof(CUDA_MEMCPY3D, reserved0) == offsetof(CUDA_MEMCPY3D_PEER, srcContext) &&
+                offsetof(CUDA_MEMCPY3D, reserved1) == offsetof(CUDA_MEMCPY3D_PEER, dstContext) &&
+                offsetof(CUDA_MEMCPY3D, Depth) == offsetof(CUDA_MEMCPY3D_PEER, Depth));
+  CUDA_MEMCPY3D plain;
+  std::memcpy(&plain, params, sizeof plain);
+  plain.reserved0 = plain.reserved1 = nullptr;
+  return plain;
 }
 
 }  // namespace
@@ -261,6 +276,17 @@ CUresult Memcpy3D(const CUDA_MEMCPY3D* params) {
 
 CUresult Memcpy3DAsync(const CUDA_MEMCPY3D* params, CUstream stream) {
   return submit_pitched(pitched(params), stream, Waiting::kAsNeeded);
+}
+
+// An address says which device it is of, so that the contexts add nothing.
+CUresult Memcpy3DPeer(const CUDA_MEMCPY3D_PEER* params) {
+  const CUDA_MEMCPY3D plain = without_contexts(params);
+  return Memcpy3D(&plain);
+}
+
+CUresult Memcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* params, CUstream stream) {
+  const CUDA_MEMCPY3D plain = without_contexts(params);
+  return Memcpy3DAsync(&plain, stream);
 }
 
 // Fills of device memory do not wait in the CUDA driver either; those of the host's memory do.

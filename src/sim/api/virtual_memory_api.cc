@@ -38,12 +38,14 @@ std::shared_ptr<PhysicalMemory> memory_of(CUmemGenericAllocationHandle number) {
   return memory;
 }
 
-// Memory of a device alone, which no other process gets.
+// Memory of a device alone. Programs may ask for memory that they could hand to other processes by
+// a file descriptor; handing it over is what is refused.
 SimDevice& allocating_device(const CUmemAllocationProp* properties) {
   require(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED,
           CUDA_ERROR_INVALID_VALUE);
+  constexpr int kTaken = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   require(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-              properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE,
+              (properties->requestedHandleTypes & ~kTaken) == 0,
           CUDA_ERROR_NOT_SUPPORTED);
   return device_of(properties->location.id);
 }

@@ -63,6 +63,13 @@ class SimKernel {
   std::map<int, std::weak_ptr<SimFunction>> functions_;
 };
 
+// What a launch as CUDA 3 made it takes from its function.
+struct OldLaunch {
+  unsigned block[3] = {0, 0, 0};
+  unsigned shared_bytes = 0;
+  std::vector<std::byte> parameters;
+};
+
 // A kernel placed on one device. Shares the context's ownership until that closes. Thread-safe.
 class SimFunction {
  public:
@@ -80,6 +87,8 @@ class SimFunction {
   KernelSettings settings() const;
   void set(const KernelSettings& settings);
   void change(const SimKernel::Change& change);
+  // Guarded by who uses it (api/old_launch_api.cc).
+  OldLaunch& old_launch() { return old_launch_; }
 
  private:
   const std::shared_ptr<SimKernel> kernel_;
@@ -89,6 +98,7 @@ class SimFunction {
   CUfunction handle_ = nullptr;
   mutable std::mutex mutex_;
   KernelSettings settings_;
+  OldLaunch old_launch_;
 };
 
 // What one chip runs of an image: of a fatbin, the PTX that suits it best.

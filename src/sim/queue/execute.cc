@@ -87,8 +87,9 @@ bool fill_row(const Fill& fill, std::uint64_t address) {
 CUresult freed_meanwhile(const char* operation, const CopySide& place, FindingLog& findings) {
   driver::Finding finding(driver::FindingKind::kUseAfterFree);
   finding.is_fault = true;
-  finding.message = fmt::format("{} touches {}: it was freed on another stream before the {} ran",
-                                operation, place.heap->memory().describe(place.address), operation);
+  finding.message = fmt::format(
+      "{} touches {}: its memory was freed on another stream, or unmapped, before the {} ran",
+      operation, place.heap->memory().describe(place.address), operation);
   findings.add(std::move(finding));
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }

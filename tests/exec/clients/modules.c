@@ -1,4 +1,5 @@
 /* Modules, libraries, links, occupancy, contexts. */
+#define CUDA_ENABLE_DEPRECATED  // launches as CUDA 3 made them
 #include "client.h"
 
 enum { kCount = 100 };
@@ -45,6 +46,19 @@ static void modules(void) {
   CHECK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
   CHECK(cuMemcpy((CUdeviceptr)words, memory, sizeof words));
   EXPECT(is_scaled(words, kCount, 3));
+  /* As CUDA 3 launched. */
+  count_up(words, kCount);
+  CHECK(cuMemcpyHtoD(memory, words, sizeof words));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(function, 2, 1));
+  CHECK(cuFuncSetBlockShape(function, 64, 1, 1));
+  CHECK(cuFuncSetSharedSize(function, 16));
+  CHECK(cuParamSetv(function, 0, &memory, sizeof memory));
+  CHECK(cuParamSeti(function, sizeof memory, kCount));
+  CHECK(cuParamSetSize(function, sizeof memory + sizeof(unsigned)));
+  CHECK(cuLaunchGrid(function, 2, 1));
+  CHECK(cuMemcpyDtoH(words, memory, sizeof words));
+  EXPECT(is_scaled(words, kCount, 3));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(function, 0, 1, 1));
   int grid = 0, block = 0;
   CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, 0, 0));
   EXPECT(block >= 128 && block % 32 == 0 && grid > 0);

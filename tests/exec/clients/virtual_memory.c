@@ -114,6 +114,17 @@ static void refusals(void) {
   made.type = CU_MEM_ALLOCATION_TYPE_INVALID;
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&handle, page, &made, 0));
   made = properties();
+  made.requestedHandleTypes = CU_MEM_HANDLE_TYPE_FABRIC;
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&handle, page, &made, 0));
+  /* Memory that could be shared is there. Sharing it is not. */
+  made.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  CHECK(cuMemCreate(&handle, page, &made, 0));
+  int descriptor = 0;
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED,
+                cuMemExportToShareableHandle(&descriptor, handle,
+                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CHECK(cuMemRelease(handle));
+  made = properties();
   size_t total = 0, before = 0, after = 0;
   CHECK(cuMemGetInfo(&before, &total));
   EXPECT_RESULT(CUDA_ERROR_OUT_OF_MEMORY,

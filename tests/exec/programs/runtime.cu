@@ -210,12 +210,35 @@ void facts() {
   CHECK(cudaFree(out));
 }
 
+// Between devices, of which there is one.
+void peers() {
+  int *from, *to;
+  CHECK(cudaMalloc(&from, 64));
+  CHECK(cudaMalloc(&to, 64));
+  CHECK(cudaMemset(from, 1, 64));
+  CHECK(cudaMemset(to, 0, 64));
+  cudaMemcpy3DPeerParms params{};
+  params.srcPtr = make_cudaPitchedPtr(from, 16, 16, 4);
+  params.dstPtr = make_cudaPitchedPtr(to, 16, 16, 4);
+  params.extent = make_cudaExtent(8, 4, 1);
+  CHECK(cudaMemcpy3DPeer(&params));
+  CHECK(cudaMemcpy3DPeerAsync(&params, nullptr));
+  int values[4];
+  CHECK(cudaMemcpy(values, to, sizeof values, cudaMemcpyDeviceToHost));
+  EXPECT(values[0] == 0x01010101 && values[1] == 0x01010101 && values[2] == 0);
+  EXPECT(cudaMemcpy3DPeer(nullptr) == cudaErrorInvalidValue);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  CHECK(cudaFree(from));
+  CHECK(cudaFree(to));
+}
+
 int main() {
   variables();
   queries();
   fills();
   streams_and_graphs();
   rows();
+  peers();
   facts();
   CHECK(cudaDeviceReset());
   variables();
