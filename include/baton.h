@@ -458,7 +458,7 @@ typedef struct baton_compile_options {
   const char* const* entries;  // name expressions to instantiate: "rmsnorm<float>"
   size_t entry_count;
   int32_t use_cache;  // 0: without the compile cache
-  int32_t reserved;
+  int32_t param_names;  // 1: parameters have their names (baton_param), by one more compile
 } baton_compile_options;
 #define BATON_COMPILE_OPTIONS_INIT \
   { sizeof(baton_compile_options), NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 0 }
@@ -522,9 +522,10 @@ typedef struct baton_param {
   baton_dtype dtype;     // a scalar's type, or a pointer's element, if known; otherwise 0 bits
   int32_t is_read_only;  // a pointer to const, by the demangled name
   int32_t reserved;
+  const char* name;  // in the source: "count"; empty if the image does not say
 } baton_param;
 #define BATON_PARAM_INIT \
-  { sizeof(baton_param), NULL, 0, 0, 0, {0, 0, 0}, 0, 0 }
+  { sizeof(baton_param), NULL, 0, 0, 0, {0, 0, 0}, 0, 0, NULL }
 
 // Numbers that the image does not say are -1, extents 0.
 typedef struct baton_kernel_info {

@@ -39,8 +39,17 @@ class Sequence {
         seen_(static_cast<std::int64_t>(prompt.size())) {
     program_.bind(
         {.symbols = {{"RESUME", 1}, {"STEPS", chunk}, {"PROMPT", seen_}, {"LIMIT", last_}}});
+    std::int64_t tokens = 0;  // of the model
     for (const baton::BoundSymbol& symbol : program_.symbols()) {
       if (symbol.name == "STOP") stop_ = symbol.value;
+      if (symbol.name == "V") tokens = symbol.value;
+    }
+    // The kernels do not check them.
+    for (const std::int32_t token : prompt) {
+      if (token >= 0 && token < tokens) continue;
+      throw baton::Error(baton::ErrorCode::kInvalidInput,
+                         "the prompt has token " + std::to_string(token) + ", the model has 0 to " +
+                             std::to_string(tokens - 1));
     }
     std::copy(prompt.begin(), prompt.end(), tokens_.begin());
     program_.memory("tokens").upload(tokens_.data(), prompt.size() * sizeof(tokens_[0]), 0,

@@ -23,6 +23,10 @@ class Sequence:
     def __init__(self, program, prompt, count, chunk, device=None, symbols=None):
         self.bound = program.bind(device=device, executor="graph", symbols=dict(
             symbols or {}, RESUME=1, STEPS=chunk, PROMPT=len(prompt), LIMIT=len(prompt) - 1 + count))
+        tokens = self.bound.symbols["V"]
+        for token in prompt:  # the kernels do not check them
+            if not 0 <= token < tokens:
+                raise ValueError(f"the prompt has token {token}, the model has 0 to {tokens - 1}")
         self.stop = self.bound.symbols["STOP"]
         self.limit = self.bound.symbols["LIMIT"]
         self.stream = baton.Stream(self.bound.device)

@@ -48,14 +48,14 @@ struct Residual : Consecutive {
 
 // Before its wait it also asks L2 for `ahead` pieces for each warp of the product of gate and up
 // that follows.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 3)
     add_product(const __nv_bfloat16* w, const __nv_bfloat16* v, float* x, unsigned rows,
                 unsigned columns, unsigned stages, float keep, const __nv_bfloat16* gate,
                 const __nv_bfloat16* up, unsigned next_rows, unsigned next_columns,
                 unsigned next_stages, unsigned ahead) {
   Residual work{
       {w, columns}, v, x, keep, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
-  stream_pairs(work, rows / 2, columns, stages);
+  stream_pairs<false>(work, rows / 2, columns, stages);
 }
 
 // Query, key and value of one token. The query is put into q; key and value become row `position`

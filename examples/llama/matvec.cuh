@@ -16,7 +16,7 @@ namespace llama {
 constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 16;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves: 2 KiB
+constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves: 2 KiB, or less at a row's end
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -59,16 +59,16 @@ class Ring {
     __syncwarp();
   }
 
-  // Starts the copy of one piece into `slot`. By one lane.
-  __device__ void fetch(unsigned slot, const __nv_bfloat16* from) const {
+  // Starts the copy of one piece of `count` elements into `slot`. By one lane.
+  __device__ void fetch(unsigned slot, const __nv_bfloat16* from, unsigned count) const {
     const unsigned barrier = shared_address(barriers_ + slot);
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(kPiece * 2)
+                 "r"(count * 2)
                  : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
         "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(pieces_ + slot * (kPiece * 2))),
-        "l"(__cvta_generic_to_global(from)), "r"(kPiece * 2), "r"(barrier), "l"(policy_)
+        "l"(__cvta_generic_to_global(from)), "r"(count * 2), "r"(barrier), "l"(policy_)
         : "memory");
   }
 
@@ -103,7 +103,7 @@ struct Share {
   __device__ Share(unsigned units, unsigned columns)
       : first(blockIdx.x * units / gridDim.x),
         last((blockIdx.x + 1) * units / gridDim.x),
-        row_pieces(columns / kPiece),
+        row_pieces((columns + kPiece - 1) / kPiece),
         pieces(2 * (last - first) * row_pieces),
         begin(threadIdx.x / kWarp * pieces / kWarps),
         end((threadIdx.x / kWarp + 1) * pieces / kWarps) {}
@@ -145,6 +145,7 @@ struct Spans {
 };
 
 // Streams the pairs of rows of `work` and finishes each of them. `columns` is a multiple of kPiece.
+// Without kWhole it is one of 256: the last piece of a row may be shorter than the others.
 // `work` has
 //   row(unit, which)     the first or second row of a pair
 //   ask_ahead()          may ask L2 for weights of later launches, before the wait
@@ -154,7 +155,7 @@ struct Spans {
 //   late(unit)           what finishing a pair needs of other memory, read before the sums are
 //   known finish(unit, early, late, first, second)
 // The next launch may start at once: its blocks fill their rings, and wait.
-template <class Work>
+template <bool kWhole = true, class Work>
 __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigned columns,
                                              unsigned stages) {
   extern __shared__ __align__(128) char memory[];
@@ -178,7 +179,8 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   const auto fetch = [&](unsigned slot) {
     if (next >= end) return;
     if (lane == 0) {
-      ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece);
+      ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece,
+                 kWhole ? kPiece : min(kPiece, columns - next_column * kPiece));
     }
     ++next;
     if (++next_column == row_pieces) {
@@ -223,9 +225,13 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   for (unsigned piece = begin; piece < end; ++piece) {
     const uint4* const weights = ring.await(slot, turn);
     const uint4* const values = vector + column * (kPiece / 8);
+    const unsigned left = columns / 8 - column * (kPiece / 8);
+    if (kWhole || left >= kPiece / 8) {
 #pragma unroll
-    for (unsigned i = 0; i < kPiece / 8; i += kWarp) {
-      sum = dot(weights[i + lane], values[i + lane], sum);
+      for (unsigned i = lane; i < kPiece / 8; i += kWarp) sum = dot(weights[i], values[i], sum);
+    } else {
+#pragma unroll 1
+      for (unsigned i = lane; i < left; i += kWarp) sum = dot(weights[i], values[i], sum);
     }
     __syncwarp();
     fetch(slot);

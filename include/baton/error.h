@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "baton/forward.h"
@@ -35,9 +36,40 @@ BATON_API std::string_view to_string(ErrorCode code) noexcept;
 // input, 3 a failed device or driver, 130 interrupted.
 BATON_API int exit_status(ErrorCode code) noexcept;
 
+// The name of a file. Immutable: copies share the text, so that each part of a program keeps its
+// place at a small cost. Reads as a std::string.
+class BATON_API FileName {
+ public:
+  FileName() noexcept = default;
+  FileName(std::string text);                                       // NOLINT: implicit by design
+  FileName(std::string_view text) : FileName(std::string(text)) {}  // NOLINT
+  FileName(const char* text) : FileName(std::string(text)) {}       // NOLINT
+
+  const std::string& text() const noexcept;
+  operator const std::string&() const noexcept { return text(); }  // NOLINT
+  operator std::string_view() const noexcept { return text(); }    // NOLINT
+  bool empty() const noexcept { return text_ == nullptr; }
+
+  friend bool operator==(const FileName& a, const FileName& b) noexcept {
+    return a.text_ == b.text_ || a.text() == b.text();
+  }
+  template <typename Text,
+            typename = std::enable_if_t<std::is_convertible_v<const Text&, std::string_view>>>
+  friend bool operator==(const FileName& a, const Text& b) noexcept {
+    return std::string_view(a) == std::string_view(b);
+  }
+  template <typename Text>
+  friend bool operator!=(const FileName& a, const Text& b) noexcept {
+    return !(a == b);
+  }
+
+ private:
+  std::shared_ptr<const std::string> text_;  // null for an empty name
+};
+
 // A place in a text of the user. Line and column count from 1; 0 means unknown.
 struct SourceLocation {
-  std::string file;
+  FileName file;
   int line = 0;
   int column = 0;
 

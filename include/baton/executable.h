@@ -113,6 +113,10 @@ struct RunOptions {
   bool find_non_finite = false;
   // Names of more buffers whose contents after the first run are kept for `output`.
   std::vector<std::string> results = {};
+  // Called after the first run, when none of its work is running: whether `output` gets its states
+  // and caches, and `results`. They are downloaded if there is no such function. They also stay on
+  // the device, where `memory` reads what is needed of them.
+  std::function<bool()> wants_states = {};
   // Called between runs with the number of the completed run, when none of its work is running.
   std::function<void(std::uint64_t run)> after_run = {};
   // Called from the thread that runs, at most a few times a second.
@@ -128,9 +132,9 @@ struct ExpectedOutput {
   Comparison comparison;
 };
 
-// A loaded program with values and buffers of its own. Movable; one thread at a time: a call that
-// overlaps another thread's call throws kInvalidInput. Several executables may share one loaded
-// program, each in its own thread. They also share the weights that the program describes.
+// A loaded program with values and buffers of its own. Movable; one thread at a time. A call that
+// overlaps another thread's call, or of one that was moved from, throws kInvalidInput. Several may
+// share one loaded program, each in its own thread, and the weights that the program describes.
 //
 // `run` executes a program, waits and downloads: for tools and tests. `enqueue` only submits: for
 // engines, which call it once for each step of their own loop.
@@ -188,8 +192,8 @@ class BATON_API Executable {
   //
   // A program with if or while steps is launched as a graph by both executors, because the device
   // tests the values. A capture of such a program needs `prepare` before it begins, and throws
-  // kInvalidInput without. The caller's graph then uses memory of the executable, and has conditional
-  // nodes: one instance at a time.
+  // kInvalidInput without. The caller's graph then uses memory of the executable, and has
+  // conditional nodes: one instance at a time.
   //
   // Throws kInvalidInput if the program is not bound, and the errors of launches. A fault of a
   // kernel, and findings of the simulated GPU, come from a later call that waits.
@@ -228,9 +232,9 @@ class BATON_API Executable {
   void reset(std::string_view state, const Stream& stream);
 
   // Initialises the buffers that are neither weights nor states, runs the steps, and downloads
-  // output, inout and state buffers. Binds with defaults if `bind` was not called. Throws kFault if
-  // the device reports a fault or an error finding (the findings are the error's notes, and
-  // `report()` holds them), kTimeout, kInterrupted.
+  // output, inout and state buffers (see RunOptions::wants_states). Binds with defaults if `bind`
+  // was not called. Throws kFault if the device reports a fault or an error finding (the findings
+  // are the error's notes, and `report()` holds them), kTimeout, kInterrupted.
   const RunReport& run(const RunOptions& options = {});
 
   // The report of the last run, even if it threw.

@@ -20,7 +20,8 @@ def compile(path: Path | None = None, *, text: str | None = None,
             device: Device | str | None = None, arch: str | None = None,
             entries: Sequence[str] = (), include: Sequence[Path] = (),
             options: Sequence[str] = (), prelude: str | None = None, name: str | None = None,
-            directory: Path | None = None, cache: bool = True) -> Module:
+            directory: Path | None = None, cache: bool = True,
+            param_names: bool = False) -> Module:
     """Compiles CUDA C++ with NVRTC and loads the result.
 
     path: the source file; or text= for a source as text, whose name in messages is `name` and
@@ -32,13 +33,15 @@ def compile(path: Path | None = None, *, text: str | None = None,
     options: for NVRTC, as written. C++17 unless --std says otherwise.
     prelude: text before the source, with line numbers of its own.
     cache: whether the compile cache is used.
+    param_names: whether `Kernel.params` and messages have the names of parameters. They take one
+        more compile, with debug information, which is cached too.
 
     Raises CompileError with the compiler's messages in `notes`, and NotFoundError for a missing
     file, for a missing NVRTC and for missing headers.
     """
     return _core.compile(path, text=text, name=name, directory=directory, device=device, arch=arch,
                          entries=entries, include=include, options=options, prelude=prelude,
-                         cache=cache)
+                         cache=cache, param_names=param_names)
 
 
 def load(image: Path | bytes, device: Device | str | None = None,

@@ -47,6 +47,7 @@ class Parameter:
     dtype: str | None  # a scalar's type, or a pointer's element, if known
     type: str  # for people: "float const*"
     read_only: bool  # a pointer to const
+    name: str = ""  # in the source; empty if the image does not say
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ Ref exception_of(const Error& raw, Subject subject, const std::vector<FindingRep
   const SourceLocation& where = failure.where();
   return call_python("_errors", "make", to_python(to_string(failure.code())),
                      to_python(subject == Subject::kArguments), to_python(failure.message()),
-                     to_python(where.file), to_python(where.line), to_python(where.column),
+                     to_python(where.file.text()), to_python(where.line), to_python(where.column),
                      std::move(notes), to_python(failure.driver_result()), findings_of(findings));
 }
 

@@ -140,11 +140,12 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
       kOptions,
       kPrelude,
       kCache,
+      kParamNames,
       kCount
     };
     static constexpr std::array<const char*, kCount> kNames = {
         "path",    "text",    "name",    "directory", "device", "arch",
-        "entries", "include", "options", "prelude",   "cache"};
+        "entries", "include", "options", "prelude",   "cache",  "param_names"};
     const Given given("compile", kNames, 1, 0, args, nargs, names);
     if ((given.set(kPath) == nullptr) == (given.set(kText) == nullptr)) {
       throw error(ErrorCode::kInvalidInput,
@@ -166,6 +167,7 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
     if (options.arch.empty()) options.arch = device.compile_arch();
     options.entries = texts_argument(given.set(kEntries), "entries");
     options.use_cache = given.truth(kCache, true);
+    options.param_names = given.truth(kParamNames, false);
     std::optional<Compiled> compiled;
     std::optional<Module> module;
     {

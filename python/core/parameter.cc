@@ -378,6 +378,7 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
     parameter.dtype = facts.dtype;
     parameter.read_only = facts.read_only;
     parameter.type = facts.type;
+    parameter.name = facts.name;
     parameter.common = common_parameter(facts);
   }
   return parameters;
@@ -403,8 +404,9 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
 
 Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size_t index,
                      const Error& failure) {
-  const std::string type =
+  std::string type =
       parameter.type.empty() ? fmt::format("{} bytes", parameter.size) : printable(parameter.type);
+  if (!parameter.name.empty()) type += fmt::format(" {}", printable(parameter.name));
   // Advice comes last.
   const std::string& what = failure.message();
   const std::size_t end = std::min(what.find("; "), what.size());

@@ -23,6 +23,7 @@ struct Parameter {
   CommonParameter common;
   bool read_only = false;
   std::string type;  // for messages
+  std::string name;  // in the source; empty if not known
 };
 
 // The parameters of a kernel. Throws kInvalidInput where the image does not tell them.

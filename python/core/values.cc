@@ -159,7 +159,7 @@ Ref parameter_of(const ParamFacts& param) {
       param.dtype ? std::optional(std::string(to_string(*param.dtype))) : std::nullopt;
   return call_python("_values", "Parameter", to_python(param.offset), to_python(param.size),
                      to_python(kind_name(param.kind)), optional_of(dtype), to_python(param.type),
-                     to_python(param.read_only));
+                     to_python(param.read_only), to_python(param.name));
 }
 
 Ref parallel_of(const ParallelReport& parallel) {

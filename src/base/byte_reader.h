@@ -29,6 +29,11 @@ class ByteReader {
     return value;
   }
 
+  std::uint8_t byte(const char* what) {
+    if (at_ == bytes_.size()) refuse(what, 1);
+    return static_cast<std::uint8_t>(bytes_[at_++]);
+  }
+
   // As many bytes as a 64-bit count in front of them says.
   std::string_view counted_bytes(const char* what) {
     return bytes(number<std::uint64_t>(what), what);
@@ -72,7 +77,7 @@ class ByteReader {
   const std::string& name() const { return *name_; }
 
  private:
-  [[noreturn]] void refuse(const char* what, std::uint64_t size) const {
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse(const char* what, std::uint64_t size) const {
     throw error(ErrorCode::kInvalidInput,
                 "{} is truncated: {} at byte {} has {} bytes, {} are left", *name_, what, place(),
                 size, remaining());

@@ -26,6 +26,14 @@ int exit_status(ErrorCode code) noexcept {
   return 3;
 }
 
+FileName::FileName(std::string text)
+    : text_(text.empty() ? nullptr : std::make_shared<const std::string>(std::move(text))) {}
+
+const std::string& FileName::text() const noexcept {
+  static const std::string kNone;
+  return text_ == nullptr ? kNone : *text_;
+}
+
 std::string SourceLocation::to_string() const {
   std::string text = file;
   if (line > 0) text += ':' + std::to_string(line);

@@ -31,6 +31,19 @@ TEST(ErrorTest, ACopyKeepsWhatItSays) {
   EXPECT_EQ(moved.notes().size(), 1u);
 }
 
+TEST(ErrorTest, CopiesOfAFileNameShareTheText) {
+  const FileName name = std::string("a/rather/long/name/of/a/file.toml");
+  const FileName copy = name;
+  EXPECT_EQ(copy.text().data(), name.text().data());
+  const std::string text = copy;
+  EXPECT_EQ(name, text);
+  EXPECT_EQ(name, FileName(std::string_view(text)));
+  EXPECT_NE(name, "a");
+  EXPECT_TRUE(FileName("").empty());
+  EXPECT_EQ(FileName(), "");
+  EXPECT_EQ(SourceLocation{}.to_string(), "");
+}
+
 TEST(ErrorTest, ExitStatusSaysWhoseFaultItIs) {
   const std::map<ErrorCode, int> expected = {
       {ErrorCode::kInvalidInput, 2}, {ErrorCode::kNotFound, 2},     {ErrorCode::kCompile, 2},

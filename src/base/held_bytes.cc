@@ -11,22 +11,27 @@
 namespace baton {
 namespace {
 
-// Of the kind that `like` has. `pieces` calls a function with one piece of the bytes after another.
-template <typename Pieces>
-HeldBytes::Sum sum_of(const Pieces& pieces, const HeldBytes::Sum& like) {
+// Of the kind that `like` has, of a part of a file that is read piece by piece.
+HeldBytes::Sum sum_of(const MappedFile& file, std::string_view bytes, const HeldBytes::Sum& like) {
   return std::visit(Overloaded{
                         [&](std::uint64_t) -> HeldBytes::Sum {
                           Xxh3 sum;
-                          pieces([&](std::string_view piece) { sum.update(piece); });
+                          file.for_each_piece(bytes, [&](auto piece) { sum.update(piece); });
                           return sum.value();
                         },
                         [&](const Sha256Digest&) -> HeldBytes::Sum {
                           Sha256 sum;
-                          pieces([&](std::string_view piece) { sum.update(piece); });
+                          file.for_each_piece(bytes, [&](auto piece) { sum.update(piece); });
                           return sum.finish();
                         },
                     },
                     like);
+}
+
+// The same of bytes in memory.
+HeldBytes::Sum sum_of(std::string_view bytes, const HeldBytes::Sum& like) {
+  if (std::holds_alternative<Sha256Digest>(like)) return sha256(bytes);
+  return xxh3(bytes);
 }
 
 std::string to_text(const HeldBytes::Sum& sum) {
@@ -49,11 +54,7 @@ void HeldBytes::check() const {
     file_->read(bytes_, copy_.get());
     bytes = {copy_.get(), bytes_.size()};
   }
-  const auto pieces = [&](const auto& each) {
-    if (keep_ == Keep::kCopied) return each(bytes);
-    file_->for_each_piece(bytes, each);
-  };
-  const Sum found = sum_of(pieces, sum_);
+  const Sum found = keep_ == Keep::kCopied ? sum_of(bytes, sum_) : sum_of(*file_, bytes, sum_);
   if (found != sum_) {
     throw error(ErrorCode::kInvalidInput,
                 "{} is damaged: its checksum is {}, its bytes have {}; copy or build {} again",

@@ -53,7 +53,6 @@ PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFact
                                  const NameSlots& names, const BufferTable& buffers)
     : size_(param.size) {
   if (const auto* fields = std::get_if<StructArgument>(&argument.value)) {
-    is_struct_ = true;
     try {
       plan_fields(*fields, param, place, device, names, buffers);
     } catch (Error& failure) {
@@ -61,7 +60,7 @@ PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFact
       throw;
     }
   } else {
-    parts_.push_back({0, ArgumentPart(argument, param, place, device, names, buffers)});
+    parts_.emplace<Part>(0, argument, param, place, device, names, buffers);
   }
 }
 
@@ -70,6 +69,7 @@ PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFact
 void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts& param,
                                   const ValuePlace& place, const Device& device,
                                   const NameSlots& names, const BufferTable& buffers) {
+  auto& parts = std::get<std::vector<Part>>(parts_);
   struct Layout {
     std::uint32_t end = 0, alignment = 1;
   };
@@ -81,9 +81,9 @@ void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts
       const ValuePlace own = outer.field(i);
       if (const auto* inner = std::get_if<StructArgument>(&field.value)) {
         // Its alignment is known once its fields are: a first pass finds it.
-        const std::size_t parts = parts_.size();
+        const std::size_t known = parts.size();
         const std::uint32_t alignment = self(self, *inner, 0, own).alignment;
-        parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(parts), parts_.end());
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(known), parts.end());
         const Layout found = self(self, *inner, align(layout.end, alignment), own);
         layout = {found.end, std::max(layout.alignment, alignment)};
         continue;
@@ -91,7 +91,7 @@ void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts
       const ParamFacts facts = field_facts(field, param, own);
       const std::uint32_t alignment = facts.kind == ParamKind::kBytes ? 1 : facts.size;
       const std::uint32_t position = align(layout.end, alignment);
-      parts_.push_back({position, ArgumentPart(field, facts, own, device, names, buffers)});
+      parts.emplace_back(position, field, facts, own, device, names, buffers);
       layout = {position + facts.size, std::max(layout.alignment, alignment)};
     }
     layout.end = align(layout.end, layout.alignment);
@@ -105,18 +105,18 @@ void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts
 }
 
 ArgumentType PlannedArgument::type() const {
-  if (!is_struct_) return parts_.front().value.type();
+  if (const ArgumentPart* only = single()) return only->type();
   return {size_, false, std::nullopt};
 }
 
 bool PlannedArgument::uses_slot(std::size_t slot) const {
-  return std::ranges::any_of(parts_, [&](const Part& part) { return part.value.uses_slot(slot); });
+  return std::ranges::any_of(parts(), [&](const Part& part) { return part.value.uses_slot(slot); });
 }
 
 void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTable& buffers,
                             std::byte* target) const {
-  if (is_struct_) std::memset(target, 0, size_);
-  for (const Part& part : parts_) part.value.write(slots, buffers, target + part.position);
+  if (single() == nullptr) std::memset(target, 0, size_);
+  for (const Part& part : parts()) part.value.write(slots, buffers, target + part.position);
 }
 
 }  // namespace baton::bind

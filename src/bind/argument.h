@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "bind/argument_part.h"
@@ -15,7 +17,11 @@ class PlannedArgument {
  public:
   // A value and its place in the argument.
   struct Part {
-    std::uint32_t position = 0;  // in bytes
+    // `given` makes the value, in its place.
+    template <typename... Given>
+    Part(std::uint32_t at, Given&&... given) : position(at), value(std::forward<Given>(given)...) {}
+
+    std::uint32_t position;  // in bytes
     ArgumentPart value;
   };
 
@@ -28,9 +34,15 @@ class PlannedArgument {
   std::uint32_t size() const { return size_; }
   // The type for the launch's check.
   ArgumentType type() const;
-  std::span<const Part> parts() const { return parts_; }
+  std::span<const Part> parts() const {
+    if (const auto* part = std::get_if<Part>(&parts_)) return {part, 1};
+    return std::get<std::vector<Part>>(parts_);
+  }
   // The only value; null for a struct of several.
-  const ArgumentPart* single() const { return is_struct_ ? nullptr : &parts_.front().value; }
+  const ArgumentPart* single() const {
+    const auto* part = std::get_if<Part>(&parts_);
+    return part == nullptr ? nullptr : &part->value;
+  }
   bool uses_slot(std::size_t slot) const;
 
   // Writes `size()` bytes; padding is zero. Throws kInvalidInput for a value out of range and for
@@ -44,8 +56,7 @@ class PlannedArgument {
                    const BufferTable& buffers);
 
   std::uint32_t size_ = 0;
-  bool is_struct_ = false;
-  std::vector<Part> parts_;
+  std::variant<std::vector<Part>, Part> parts_;  // of a struct, or the only one
 };
 
 }  // namespace baton::bind

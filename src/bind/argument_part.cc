@@ -9,6 +9,7 @@
 #include "base/float_convert.h"
 #include "base/overloaded.h"
 #include "chip/chip.h"
+#include "image/param_types.h"
 #include "launch/tensor_map_limits.h"
 #include "program/scalar.h"
 
@@ -35,7 +36,7 @@ template <typename... Args>
 void ArgumentPart::fail(fmt::format_string<Args...> format, Args&&... args) const {
   throw error_at(*where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", place_.text(),
                  fmt::format(format, std::forward<Args>(args)...),
-                 param_.type.empty() ? fmt::format("{} bytes", param_.size) : param_.type);
+                 image::declaration_text(param_, place_.parameter_name()));
 }
 
 ArgumentPart::ArgumentPart(const LaunchArgument& argument, const ParamFacts& param,
@@ -171,7 +172,7 @@ void ArgumentPart::plan_tensor_map(const TensorMapArgument& map, const Device& d
                    place_.text(), device.name(), device.architecture() / 10,
                    device.architecture() % 10);
   }
-  map_.emplace(map, device, names, buffers);
+  map_ = std::make_shared<const PlannedTensorMap>(map, device, names, buffers);
   buffer_ = map_->buffer();
   expression_ = map_->offset();
 }

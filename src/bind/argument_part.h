@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,7 +41,7 @@ class ArgumentPart {
   std::uint64_t offset(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
   // Whether its bytes were written out, as a struct's are.
   bool is_raw() const { return raw_; }
-  bool is_tensor_map() const { return map_.has_value(); }
+  bool is_tensor_map() const { return map_ != nullptr; }
   bool uses_slot(std::size_t slot) const {
     return (expression_ && expression_->uses_slot(slot)) || (count_ && count_->uses_slot(slot)) ||
            (map_ && map_->uses_slot(slot));
@@ -94,7 +95,7 @@ class ArgumentPart {
   std::optional<BoundExpression> expression_;  // the value, or the buffer's offset in elements
   bool is_view_ = false;
   std::optional<BoundExpression> count_;  // of a view, in elements; else up to the buffer's end
-  std::optional<PlannedTensorMap> map_;
+  std::shared_ptr<const PlannedTensorMap> map_;  // few arguments are one
   std::string constant_;  // else
 };
 

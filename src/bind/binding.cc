@@ -306,11 +306,13 @@ void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device
   const driver::Driver& driver = device.driver();
   CUdeviceptr begin = 0;
   std::size_t bytes = 0;
-  if (driver.cuMemGetAddressRange(&begin, &bytes, address) != CUDA_SUCCESS) {
+  const CUresult result = driver.cuMemGetAddressRange(&begin, &bytes, address);
+  if (result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_VALUE) {
     throw error(ErrorCode::kInvalidInput,
                 "the memory for {}: {} knows no memory at its address 0x{:x}", name, device.spec(),
                 address);
   }
+  driver::check(driver, result, "cuMemGetAddressRange");
   const std::uint64_t left = begin + bytes - address;
   if (buffer.bytes > left) {
     throw error(ErrorCode::kInvalidInput,

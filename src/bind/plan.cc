@@ -10,19 +10,11 @@
 #include "base/overloaded.h"
 #include "base/text.h"
 #include "bind/edge_mode.h"
+#include "image/param_types.h"
 #include "program/attributes.h"
 
 namespace baton::bind {
 namespace {
-
-// "saxpy(float*, float const*, float, int)".
-std::string signature(const std::string& name, const std::vector<ParamFacts>& params) {
-  std::vector<std::string> types;
-  for (const ParamFacts& param : params) {
-    types.push_back(param.type.empty() ? fmt::format("{} bytes", param.size) : param.type);
-  }
-  return fmt::format("{}({})", name, fmt::join(types, ", "));
-}
 
 using bind::uses_slot;  // of expressions, copies and fills
 
@@ -58,9 +50,11 @@ bool uses_slot(const PlannedParallel& step, std::size_t slot) {
 class Planner {
  public:
   Planner(const Program& program, const BufferTable& buffers, PdlMode pdl,
-          const std::function<Kernel(const std::string&)>& kernel)
+          const std::function<Kernel(const std::string&)>& kernel, ParamNaming naming)
       : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
+    if (naming) plan_.naming = std::make_shared<const ParamNaming>(std::move(naming));
     for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    defaults_.reserve(program.kernels().size());
     for (const ProgramKernel& each : program.kernels()) defaults_.emplace(each.name, &each.launch);
     plan_.slots = names_.size();
   }
@@ -74,6 +68,7 @@ class Planner {
  private:
   std::vector<PlannedStep> plan(const std::vector<ProgramStep>& steps) {
     std::vector<PlannedStep> result;
+    result.reserve(steps.size());
     for (const ProgramStep& step : steps) {
       try {
         result.push_back(
@@ -97,12 +92,13 @@ class Planner {
   }
 
   template <typename Action>
-  PlannedStep leaf(Action action, const ProgramStep& source, std::string label) {
-    return {std::move(action), &source, plan_.leaves++, std::move(label)};
+  PlannedStep leaf(Action&& action, const ProgramStep& source, std::string label) {
+    return {std::forward<Action>(action), &source, plan_.leaves++, std::move(label)};
   }
 
   std::vector<BoundExpression> bind(const std::vector<Expression>& expressions) const {
     std::vector<BoundExpression> result;
+    result.reserve(expressions.size());
     for (const Expression& expression : expressions) {
       result.emplace_back(expression.code(), names_);
     }
@@ -110,11 +106,14 @@ class Planner {
   }
 
   PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
-    PlannedLaunch launch(kernel_(step.kernel));
+    // In its place from the beginning: it is large.
+    PlannedStep planned{PlannedLaunch(kernel_(step.kernel)), &source, 0, step.kernel};
+    PlannedLaunch& launch = std::get<PlannedLaunch>(planned.action);
     const ProgramAttributes& defaults = *defaults_.at(step.kernel);
     const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
-    launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
+    launch.block =
+        step.block.empty() ? bind(fixed_block(launch.kernel, step.kernel)) : bind(step.block);
     launch.shared = bind_expression(own.shared ? own.shared : defaults.shared, names_);
     const auto placement = own.placement ? own.placement : defaults.placement;
     launch.even = placement == BlockPlacement::kEven;
@@ -127,7 +126,8 @@ class Planner {
     launch.number = plan_.launches++;
     launch.lane = lane_;
     launch.part = plan_part(own.sms ? own.sms : defaults.sms, step, launch);
-    return leaf(std::move(launch), source, step.kernel);
+    planned.leaf = plan_.leaves++;
+    return planned;
   }
 
   // Launches of a lane follow one another, so that those with equal expressions share a part.
@@ -224,6 +224,20 @@ class Planner {
     return {(*block)[0], (*block)[1], (*block)[2]};
   }
 
+  ValuePlace place_of(const LaunchStep& step, std::size_t index) const {
+    return {step.kernel, index, plan_.naming.get()};
+  }
+
+  // "saxpy(float* y, float const* x, float alpha, int n)".
+  std::string signature(const std::string& kernel, const std::vector<ParamFacts>& params) const {
+    std::vector<std::string> declared;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const std::string name = plan_.naming ? (*plan_.naming)(kernel, i) : "";
+      declared.push_back(image::declaration_text(params[i], name));
+    }
+    return fmt::format("{}({})", kernel, fmt::join(declared, ", "));
+  }
+
   void plan_arguments(const LaunchStep& step, PlannedLaunch& launch) {
     const KernelFacts& facts = launch.kernel.facts();
     if (!facts.params) {
@@ -234,12 +248,13 @@ class Planner {
     const std::vector<ParamFacts>& params = *facts.params;
     if (step.args.size() != params.size()) {
       throw error(ErrorCode::kInvalidInput, "the kernel {} takes {} argument{}, {} {} given",
-                  signature(step.kernel, params), params.size(), params.size() == 1 ? "" : "s",
+                  signature(step.kernel, params), params.size(),
+                  params.size() == 1 ? "" : "s",
                   step.args.size(), step.args.size() == 1 ? "is" : "are");
     }
     launch.args.reserve(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
-      launch.args.emplace_back(step.args[i], params[i], ValuePlace{step.kernel, i},
+      launch.args.emplace_back(step.args[i], params[i], place_of(step, i),
                                launch.kernel.device(), names_, buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }
@@ -263,9 +278,11 @@ class Planner {
     }
     const ProgramBuffer& definition = *buffers_[buffer].definition;
     if (!param.dtype || !looks_wrong(definition.dtype, *param.dtype)) return;
-    plan_.warnings.push_back(fmt::format("argument {} of {} is {} of {}, the parameter is {}",
-                                         index, printable(step.kernel), definition.name,
-                                         to_string(definition.dtype), param.type));
+    const ValuePlace place = place_of(step, index);
+    plan_.warnings.push_back(
+        fmt::format("{} is {} of {}, the parameter is {}", place.text(), definition.name,
+                    to_string(definition.dtype),
+                    image::declaration_text(param, place.parameter_name())));
   }
 
   // Bytes may stand for anything, and integers for what else has their size.
@@ -333,7 +350,8 @@ class Planner {
   PlannedStep plan_condition(const Step& step, const ProgramStep& source) {
     const std::uint32_t number = plan_.conditions++;
     ++conditions_;
-    PlannedCondition condition{plan_test(step, names_, buffers_), plan(step.steps)};
+    PlannedCondition condition{plan_test(step, names_, buffers_), plan_edge(pdl_off_, pdl_),
+                               plan(step.steps)};
     --conditions_;
     return {std::move(condition), &source, number, label_of(step)};
   }
@@ -409,8 +427,9 @@ const std::vector<PlannedStep>* inner_steps(const PlannedStep& step) {
 }
 
 Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
-               const std::function<Kernel(const std::string& name)>& kernel) {
-  return Planner(program, buffers, pdl, kernel).make();
+               const std::function<Kernel(const std::string& name)>& kernel,
+               ParamNaming naming) {
+  return Planner(program, buffers, pdl, kernel, std::move(naming)).make();
 }
 
 }  // namespace baton::bind

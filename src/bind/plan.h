@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,6 +80,7 @@ struct PlannedRepeat {
 // An if or a while.
 struct PlannedCondition {
   PlannedTest test;
+  PlannedEdge edge;  // from a launch to the kernel that tests; the program says nothing of it
   std::vector<PlannedStep> steps;
 };
 
@@ -135,6 +137,7 @@ struct Plan {
   std::vector<PlannedPart> parts;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
+  std::shared_ptr<const ParamNaming> naming;
 };
 
 // Whether any of the steps depends on the slot.
@@ -142,8 +145,10 @@ bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
 
 // `kernel` returns the loaded kernel of a name in the program. `pdl` is the mode of steps that say
 // auto. Throws kInvalidInput, at the step's or the argument's place, for arguments that do not fit
-// the kernel and for a missing block.
+// the kernel and for a missing block. The plan keeps `naming`, and what its arguments throw later
+// calls it too.
 Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
-               const std::function<Kernel(const std::string& name)>& kernel);
+               const std::function<Kernel(const std::string& name)>& kernel,
+               ParamNaming naming = {});
 
 }  // namespace baton::bind

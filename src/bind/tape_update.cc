@@ -121,11 +121,12 @@ class TapeUses::Builder {
   }
 
   template <typename Planned>
-  void visit(const PlannedStep*, TapeMove<Planned>& move) {
+  void visit(const PlannedStep* step, TapeMove<Planned>& move) {
     for (std::size_t slot = 0; slot < out_.symbols_.size(); ++slot) {
       if (!uses_slot(*move.planned, slot)) continue;
       Users& users = out_.symbols_[slot];
-      const bool is_judged = std::is_same_v<Planned, PlannedCollective> && decided_.collectives;
+      const bool is_judged = decided_.moves.contains(step->leaf) ||
+                             (std::is_same_v<Planned, PlannedCollective> && decided_.collectives);
       if (move.patched || is_judged) users.is_fixed = true;
       users.moves.push_back(Move<Planned>{&move, context()});
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <variant>
@@ -18,9 +19,10 @@ namespace baton::bind {
 
 // What was decided by the values of launches, so that other values take a new decision.
 struct DecidedByValues {
-  std::vector<bool> arguments;  // by launch: by its arguments and its grid
-  bool configs = false;         // by the grid or the shared memory of any launch
-  bool collectives = false;     // by the values of any collective
+  std::vector<bool> arguments;    // by launch: by its arguments and its grid
+  std::set<std::uint32_t> moves;  // leaves: by the places of a copy, a fill or a collective
+  bool configs = false;           // by the grid or the shared memory of any launch
+  bool collectives = false;       // by the values of any collective
 };
 
 // The parts of a settled tape that depend on symbols. Refers to the tape and to its plan.

@@ -18,4 +18,8 @@ std::string ValuePlace::text() const {
   return text;
 }
 
+std::string ValuePlace::parameter_name() const {
+  return naming == nullptr || !fields.empty() ? "" : (*naming)(kernel, argument);
+}
+
 }  // namespace baton::bind

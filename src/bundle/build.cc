@@ -191,7 +191,8 @@ class BundleBuilder {
         Built& built = module.builds.emplace_back();
         built.arch = arch;
         KernelModule made;
-        load::make(definition, arch, options_.use_cache, made);
+        load::make(definition,
+                   {.arch = arch, .use_cache = options_.use_cache, .param_names = true}, made);
         built.compiled = std::move(made.compiled);
         if (made.image) built.code = add_image(*made.image, stem + "." + arch);
         add_compiled(stem + "." + arch, built);

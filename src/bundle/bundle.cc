@@ -22,7 +22,10 @@ namespace baton {
 namespace bundle {
 
 std::string BundleContent::name_of(std::uint32_t section) const {
-  return fmt::format("{}/{}", file->name(), index.text(index.sections[section].name));
+  const std::string_view own = index.text(index.sections[section].name);
+  std::string name;
+  name.reserve(file->name().size() + 1 + own.size());
+  return name.append(file->name()).append(1, '/').append(own);
 }
 
 std::shared_ptr<const HeldBytes> BundleContent::hold(std::uint32_t section) const {

@@ -1,5 +1,6 @@
 #include "bundle/check.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "base/error.h"
@@ -12,9 +13,9 @@ namespace baton::bundle {
 namespace {
 
 bool is_known(std::string_view name) {
-  return name == kProgramSection || name == kRecordSection || name.starts_with(kImageFolder) ||
-         name.starts_with(kSourceFolder) || name.starts_with(kFileFolder) ||
-         name.starts_with(kTunedFolder);
+  return name.starts_with(kImageFolder) || name.starts_with(kSourceFolder) ||
+         name.starts_with(kFileFolder) || name.starts_with(kTunedFolder) ||
+         name == kProgramSection || name == kRecordSection;
 }
 
 // Whether a folder may take a file of that name: it leads nowhere else.
@@ -28,93 +29,37 @@ bool is_path_inside(std::string_view name) {
   }
 }
 
-class IndexCheck {
+// How far the ranges of one field have come.
+struct UsedRows {
+  std::uint64_t next = 0;
+};
+
+// What values of rows must be. `Judge` has `require(is_fine, format, values...)`.
+template <typename Judge>
+class RowRules {
  public:
-  IndexCheck(const Index& index, std::uint64_t file_size, const std::string& name,
-             std::vector<std::string>& skipped)
-      : index_(index),
-        strings_(index.strings.bytes().size()),
-        file_size_(file_size),
-        name_(name),
-        skipped_(skipped) {}
-
-  void run() {
-    sections();
-    signing();
-    images();
-    verdicts();
-    if (index_.program.size() != 1) {
-      fail("the table program has {} rows, one is needed", index_.program.size());
-    }
-    each(index_.program, "program", [&](const ProgramRow& row) {
-      text(row.name);
-      section(row.section);
-    });
-    each(index_.files, "files", [&](const FileRow& row) {
-      text(row.buffer);
-      section(row.section);
-    });
-    Cover uses, builds;
-    each(index_.modules, "modules", [&](const ModuleRow& row) {
-      text(row.name);
-      range(row.uses, uses, index_.uses.size());
-      range(row.builds, builds, index_.builds.size());
-      if (row.uses.count == 0 || row.builds.count == 0) fail("it has no kernel or no build");
-      if (row.source != kNone) section(row.source);
-      below(row.is_source, 2, "is_source");
-    });
-    complete(uses, index_.uses.size(), "uses");
-    complete(builds, index_.builds.size(), "builds");
-    each(index_.uses, "uses", [&](const UseRow& row) { text(row.kernel); });
-    Cover symbols, compiled;
-    each(index_.builds, "builds", [&](const BuildRow& row) {
-      text(row.arch);
-      text(row.log);
-      image(row.ptx, true);
-      image(row.code, false);
-      if (row.ptx == kNone && row.code == kNone) fail("it has no image");
-      range(row.symbols, symbols, index_.symbols.size());
-      range(row.compiled, compiled, index_.compiled.size());
-    });
-    complete(symbols, index_.symbols.size(), "symbols");
-    complete(compiled, index_.compiled.size(), "compiled");
-    each(index_.symbols, "symbols", [&](const SymbolRow& row) {
-      text(row.expression);
-      text(row.symbol);
-    });
-    each(index_.compiled, "compiled", [&](const CompiledRow& row) { text(row.symbol); });
-  }
-
- private:
-  // How far the ranges of one field have come.
-  struct Cover {
-    std::uint64_t next = 0;
-  };
-
-  // Out of line, so that the checks themselves are inlined: opening a bundle makes thousands.
-  template <typename... Args>
-  [[noreturn, gnu::cold, gnu::noinline]] void fail(fmt::format_string<Args...> format,
-                                                   Args&&... args) {
-    const std::string place =
-        table_.empty() ? "" : fmt::format(", row {} of the table {}", row_, table_);
-    throw error(ErrorCode::kInvalidInput, "{}: its index is wrong{}: {}", name_, place,
-                fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  template <typename Row, typename Check>
-  void each(const IndexTable<Row>& table, std::string_view name, Check&& check) {
-    table_ = name;
-    for (row_ = 0; row_ < table.size(); ++row_) check(table[row_]);
-    table_ = {};
-  }
+  explicit RowRules(std::uint64_t strings) : strings_(strings) {}
 
   void below(std::uint64_t value, std::uint64_t end, const char* what) {
-    if (value >= end) fail("{} is {}, it must be below {}", what, value, end);
+    judge().require(value < end, "{} is {}, it must be below {}", what, value, end);
   }
   void text(TextRef ref) {
-    if (ref.offset > strings_ || ref.size > strings_ - ref.offset) {
-      fail("a text of {} bytes at byte {} of {}", ref.size, ref.offset, strings_);
-    }
+    judge().require(std::uint64_t{ref.offset} + ref.size <= strings_,
+                    "a text of {} bytes at byte {} of {}", ref.size, ref.offset, strings_);
+  }
+  void tristate(std::uint8_t value) {
+    judge().require((value <= 1) | (value == kNotSaid), "a truth value is {}", value);
+  }
+  void number(std::int64_t value, std::int64_t greatest = 0xFFFFFFFF) {
+    judge().require((value >= -1) & (value <= greatest), "a number is {}, at most {}", value,
+                    greatest);
+  }
+  // Rows that two ranges share would make much of little.
+  void range(RangeRef ref, UsedRows& cover, std::uint64_t rows) {
+    judge().require((ref.first == cover.next) & (ref.count <= rows - ref.first),
+                    "a range of {} rows from {} on, where {} comes next of {}", ref.count,
+                    ref.first, cover.next, rows);
+    cover.next += ref.count;
   }
   // A list of them would be an array, which compilers build and read again.
   template <typename... Refs>
@@ -133,6 +78,121 @@ class IndexCheck {
   void truths(Values... values) {
     (below(values, 2, "a truth value"), ...);
   }
+
+ private:
+  Judge& judge() { return static_cast<Judge&>(*this); }
+
+  const std::uint64_t strings_;  // bytes of the table
+};
+
+// Whether all rows of a table are fine, without a branch for each value: opening a bundle looks at
+// thousands.
+class Glance : public RowRules<Glance> {
+ public:
+  using RowRules::RowRules;
+
+  template <typename... Values>
+  void require(bool is_fine, fmt::format_string<const Values&...>, const Values&...) {
+    all_fine_ &= is_fine;
+  }
+  bool all_fine() const { return all_fine_; }
+
+ private:
+  bool all_fine_ = true;
+};
+
+class IndexCheck : public RowRules<IndexCheck> {
+ public:
+  IndexCheck(const Index& index, std::uint64_t file_size, const std::string& name,
+             std::vector<std::string>& skipped)
+      : RowRules(index.strings.bytes().size()),
+        index_(index),
+        file_size_(file_size),
+        name_(name),
+        skipped_(skipped) {}
+
+  template <typename... Values>
+  void require(bool is_fine, fmt::format_string<const Values&...> format, const Values&... values) {
+    if (!is_fine) fail<const Values&...>(format, values...);
+  }
+
+  void run() {
+    sections();
+    signing();
+    images();
+    verdicts();
+    if (index_.program.size() != 1) {
+      fail("the table program has {} rows, one is needed", index_.program.size());
+    }
+    each(index_.program, "program", [&](const ProgramRow& row) {
+      text(row.name);
+      section(row.section);
+    });
+    each(index_.files, "files", [&](const FileRow& row) {
+      text(row.buffer);
+      section(row.section);
+    });
+    UsedRows uses, builds;
+    each(index_.modules, "modules", [&](const ModuleRow& row) {
+      text(row.name);
+      range(row.uses, uses, index_.uses.size());
+      range(row.builds, builds, index_.builds.size());
+      if (row.uses.count == 0 || row.builds.count == 0) fail("it has no kernel or no build");
+      if (row.source != kNone) section(row.source);
+      below(row.is_source, 2, "is_source");
+    });
+    complete(uses, index_.uses.size(), "uses");
+    complete(builds, index_.builds.size(), "builds");
+    each_alike(index_.uses, "uses", {},
+               [](auto& judge, const UseRow& row) { judge.text(row.kernel); });
+    UsedRows symbols, compiled;
+    each(index_.builds, "builds", [&](const BuildRow& row) {
+      text(row.arch);
+      text(row.log);
+      image(row.ptx, true);
+      image(row.code, false);
+      if (row.ptx == kNone && row.code == kNone) fail("it has no image");
+      range(row.symbols, symbols, index_.symbols.size());
+      range(row.compiled, compiled, index_.compiled.size());
+    });
+    complete(symbols, index_.symbols.size(), "symbols");
+    complete(compiled, index_.compiled.size(), "compiled");
+    each_alike(index_.symbols, "symbols", {},
+               [](auto& judge, const SymbolRow& row) { judge.texts(row.expression, row.symbol); });
+    each_alike(index_.compiled, "compiled", {},
+               [](auto& judge, const CompiledRow& row) { judge.text(row.symbol); });
+  }
+
+ private:
+  // Out of line, so that the checks themselves are inlined: opening a bundle makes thousands.
+  template <typename... Args>
+  [[noreturn, gnu::cold, gnu::noinline]] void fail(fmt::format_string<Args...> format,
+                                                   Args&&... args) {
+    const std::string place =
+        table_.empty() ? "" : fmt::format(", row {} of the table {}", row_, table_);
+    throw error(ErrorCode::kInvalidInput, "{}: its index is wrong{}: {}", name_, place,
+                fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  template <typename Row, typename Check>
+  void each(const IndexTable<Row>& table, std::string_view name, Check&& check) {
+    table_ = name;
+    for (row_ = 0; row_ < table.size(); ++row_) check(table[row_]);
+    table_ = {};
+  }
+
+  // The same for rows that are judged by RowRules alone, with every judge. `covers` are those of
+  // the table's ranges.
+  template <typename Row, typename Check>
+  void each_alike(const IndexTable<Row>& table, std::string_view name,
+                  std::initializer_list<UsedRows*> covers, const Check& check) {
+    Glance glance(index_.strings.bytes().size());
+    for (std::uint64_t number = 0; number < table.size(); ++number) check(glance, table[number]);
+    if (glance.all_fine()) return;
+    for (UsedRows* cover : covers) *cover = {};
+    each(table, name, [&](const Row& row) { check(*this, row); });
+  }
+
   void section(std::uint32_t number) { below(number, index_.sections.size(), "a section"); }
   void image(std::uint32_t number, bool is_ptx) {
     if (number == kNone) return;
@@ -140,22 +200,8 @@ class IndexCheck {
     const bool found = static_cast<ImageKind>(index_.images[number].kind) == ImageKind::kPtx;
     if (found != is_ptx) fail("image {} is {}PTX", number, found ? "" : "not ");
   }
-  // Rows that two ranges share would make much of little.
-  void range(RangeRef ref, Cover& cover, std::uint64_t rows) {
-    if (ref.first != cover.next || ref.count > rows - ref.first) {
-      fail("a range of {} rows from {} on, where {} comes next of {}", ref.count, ref.first,
-           cover.next, rows);
-    }
-    cover.next += ref.count;
-  }
-  void complete(const Cover& cover, std::uint64_t rows, const char* table) {
+  void complete(const UsedRows& cover, std::uint64_t rows, const char* table) {
     if (cover.next != rows) fail("{} of {} rows of the table {} are used", cover.next, rows, table);
-  }
-  void tristate(std::uint8_t value) {
-    if (value > 1 && value != kNotSaid) fail("a truth value is {}", value);
-  }
-  void number(std::int64_t value, std::int64_t greatest = 0xFFFFFFFF) {
-    if (value < -1 || value > greatest) fail("a number is {}, at most {}", value, greatest);
   }
 
   void sections() {
@@ -206,7 +252,7 @@ class IndexCheck {
   }
 
   void verdicts() {
-    Cover starts, edges, proofs;
+    UsedRows starts, edges, proofs;
     each(index_.verdicts, "verdicts", [&](const VerdictRow& row) {
       text(row.symbols);
       text(row.answers);
@@ -218,49 +264,54 @@ class IndexCheck {
     complete(starts, index_.verdict_starts.size(), "verdict_starts");
     complete(edges, index_.verdict_edges.size(), "verdict_edges");
     complete(proofs, index_.verdict_proofs.size(), "verdict_proofs");
-    each(index_.verdict_starts, "verdict_starts", [&](const VerdictStartRow& row) {
-      truths(row.early, row.waits, row.by_values, row.triggers, row.lets_in_early);
-    });
-    each(index_.verdict_edges, "verdict_edges", [&](const VerdictEdgeRow& row) {
-      texts(row.verdict, row.cause, row.reason, row.decision, row.decision_reason);
-      below(row.programmatic, 2, "programmatic");
-    });
-    each(index_.verdict_proofs, "verdict_proofs",
-         [&](const VerdictProofRow& row) { text(row.kernel); });
+    each_alike(index_.verdict_starts, "verdict_starts", {},
+               [](auto& judge, const VerdictStartRow& row) {
+                 judge.truths(row.early, row.waits, row.by_values, row.triggers, row.lets_in_early);
+               });
+    each_alike(index_.verdict_edges, "verdict_edges", {},
+               [](auto& judge, const VerdictEdgeRow& row) {
+                 judge.texts(row.verdict, row.cause, row.reason, row.decision, row.decision_reason);
+                 judge.below(row.programmatic, 2, "programmatic");
+               });
+    each_alike(index_.verdict_proofs, "verdict_proofs", {},
+               [](auto& judge, const VerdictProofRow& row) { judge.text(row.kernel); });
   }
 
   void images() {
-    Cover kernels, variables, members, remarks, params;
-    each(index_.images, "images", [&](const ImageRow& row) {
-      texts(row.arch, row.producer, row.toolkit, row.ptx_version);
-      section(row.section);
-      below(row.kind, 3, "the kind");
-      tristate(row.linked);
-      if (row.debug != kNotSaid) below(row.debug, 3, "the debug information");
-      number(row.abi, 0x7FFFFFFF);
-      range(row.kernels, kernels, index_.kernels.size());
-      range(row.variables, variables, index_.variables.size());
-      range(row.members, members, index_.members.size());
-      range(row.remarks, remarks, index_.remarks.size());
-    });
+    UsedRows kernels, variables, members, remarks, params;
+    const auto image = [&](auto& judge, const ImageRow& row) {
+      judge.texts(row.arch, row.producer, row.toolkit, row.ptx_version);
+      judge.below(row.section, index_.sections.size(), "a section");
+      judge.below(row.kind, 3, "the kind");
+      judge.tristate(row.linked);
+      if (row.debug != kNotSaid) judge.below(row.debug, 3, "the debug information");
+      judge.number(row.abi, 0x7FFFFFFF);
+      judge.range(row.kernels, kernels, index_.kernels.size());
+      judge.range(row.variables, variables, index_.variables.size());
+      judge.range(row.members, members, index_.members.size());
+      judge.range(row.remarks, remarks, index_.remarks.size());
+    };
+    each_alike(index_.images, "images", {&kernels, &variables, &members, &remarks}, image);
     complete(kernels, index_.kernels.size(), "kernels");
     complete(variables, index_.variables.size(), "variables");
     complete(members, index_.members.size(), "members");
     complete(remarks, index_.remarks.size(), "remarks");
-    each(index_.kernels, "kernels", [&](const KernelRow& row) {
-      texts(row.name, row.demangled, row.arch);
-      range(row.params, params, index_.params.size());
-      numbers(row.registers, row.static_shared, row.local_bytes, row.max_threads, row.max_registers,
-              row.spill_bytes, row.max_cluster, row.min_blocks, row.barriers);
-      below(row.has_params, 2, "has_params");
-      tristates(row.grid_in_clusters, row.waits, row.triggers, row.grid_sync, row.polls);
+    each_alike(index_.kernels, "kernels", {&params}, [&](auto& judge, const KernelRow& row) {
+      judge.texts(row.name, row.demangled, row.arch);
+      judge.range(row.params, params, index_.params.size());
+      judge.numbers(row.registers, row.static_shared, row.local_bytes, row.max_threads,
+                    row.max_registers, row.spill_bytes, row.max_cluster, row.min_blocks,
+                    row.barriers);
+      judge.below(row.has_params, 2, "has_params");
+      judge.tristates(row.grid_in_clusters, row.waits, row.triggers, row.grid_sync, row.polls);
     });
     complete(params, index_.params.size(), "params");
-    each(index_.params, "params", [&](const ParamRow& row) {
-      text(row.type);
-      below(row.kind, 5, "the kind");
-      if (row.dtype != kNotSaid) below(row.dtype, dtype_names().size(), "the dtype");
-      below(row.read_only, 2, "read_only");
+    const std::size_t dtypes = dtype_names().size();
+    each_alike(index_.params, "params", {}, [dtypes](auto& judge, const ParamRow& row) {
+      judge.texts(row.type, row.name);
+      judge.below(row.kind, 5, "the kind");
+      if (row.dtype != kNotSaid) judge.below(row.dtype, dtypes, "the dtype");
+      judge.below(row.read_only, 2, "read_only");
     });
     each(index_.variables, "variables", [&](const VariableRow& row) {
       text(row.name);
@@ -271,11 +322,11 @@ class IndexCheck {
       below(row.kind, 3, "the kind");
       below(row.packing, 3, "the packing");
     });
-    each(index_.remarks, "remarks", [&](const RemarkRow& row) { text(row.text); });
+    each_alike(index_.remarks, "remarks", {},
+               [](auto& judge, const RemarkRow& row) { judge.text(row.text); });
   }
 
   const Index& index_;
-  const std::uint64_t strings_;  // bytes of the table
   const std::uint64_t file_size_;
   const std::string& name_;
   std::vector<std::string>& skipped_;

@@ -21,7 +21,7 @@ struct BundleContent {
   // Throws kInvalidInput where the index is wrong.
   explicit BundleContent(std::shared_ptr<const MappedFile> mapped, std::filesystem::path beside)
       : file(std::move(mapped)),
-        index(Index::read(file->bytes(), file->name())),
+        index(Index::read(*file)),
         directory(std::move(beside)) {}
 
   const std::shared_ptr<const MappedFile> file;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -131,19 +131,23 @@ std::vector<load::KernelDefinition> read_all(const BundleContent& content, const
                                              const Choose& choose, Texts texts) {
   const Index& index = content.index;
   std::vector<load::KernelDefinition> definitions;
-  std::unordered_set<std::string_view> seen;
+  definitions.reserve(index.modules.size());
+  // The kernels of the program that no module was met for.
+  std::unordered_map<std::string_view, const ProgramKernel*> missing(program.kernels().size());
+  for (const ProgramKernel& kernel : program.kernels()) missing.emplace(kernel.name, &kernel);
   for (std::uint64_t number = 0; number < index.modules.size(); ++number) {
     const ModuleRow module = index.modules[number];
     load::KernelDefinition& definition = definitions.emplace_back();
     for (std::uint32_t i = 0; i < module.uses.count; ++i) {
       const std::string_view name = index.text(index.uses[module.uses.first + i].kernel);
-      const ProgramKernel* kernel = program.kernel(name);
-      if (kernel == nullptr || !seen.insert(kernel->name).second) {
+      const auto kernel = missing.find(name);
+      if (kernel == missing.end()) {
         throw error(ErrorCode::kInvalidInput, "{}: its index has the kernel \"{}\" {}",
                     content.file->name(), printable(name),
-                    kernel == nullptr ? "and its program has not" : "twice");
+                    program.kernel(name) == nullptr ? "and its program has not" : "twice");
       }
-      definition.kernels.push_back(kernel);
+      definition.kernels.push_back(kernel->second);
+      missing.erase(kernel);
     }
     const BuildRow build = index.builds[choose(module)];
     definition.name = index.text(module.name);
@@ -160,8 +164,9 @@ std::vector<load::KernelDefinition> read_all(const BundleContent& content, const
       definition.image = image_of(content, build.ptx != kNone ? build.ptx : build.code);
     }
   }
+  if (missing.empty()) return definitions;
   for (const ProgramKernel& kernel : program.kernels()) {
-    if (seen.count(kernel.name) != 0) continue;
+    if (!missing.contains(kernel.name)) continue;
     throw error_at(kernel.where, ErrorCode::kInvalidInput,
                    "{}: its index lacks the kernel \"{}\" of its program", content.file->name(),
                    printable(kernel.name));

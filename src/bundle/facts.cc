@@ -42,6 +42,7 @@ std::optional<std::array<std::uint32_t, 3>> read_extent(const std::uint32_t (&ex
 ParamRow row_of(const ParamFacts& param, IndexWriter& out) {
   ParamRow row{};
   row.type = out.text(param.type);
+  row.name = out.text(param.name);
   row.offset = param.offset;
   row.size = param.size;
   row.kind = static_cast<std::uint8_t>(param.kind);
@@ -50,15 +51,14 @@ ParamRow row_of(const ParamFacts& param, IndexWriter& out) {
   return row;
 }
 
-ParamFacts param_of(const Index& index, const ParamRow& row) {
-  ParamFacts param;
+void read(const Index& index, const ParamRow& row, ParamFacts& param) {
   param.type = index.text(row.type);
+  param.name = index.text(row.name);
   param.offset = row.offset;
   param.size = row.size;
   param.kind = static_cast<ParamKind>(row.kind);
   if (row.dtype != kNotSaid) param.dtype = static_cast<DType>(row.dtype);
   param.read_only = row.read_only != 0;
-  return param;
 }
 
 KernelRow row_of(const KernelFacts& kernel, IndexWriter& out) {
@@ -91,8 +91,7 @@ KernelRow row_of(const KernelFacts& kernel, IndexWriter& out) {
   return row;
 }
 
-KernelFacts kernel_of(const Index& index, const KernelRow& row) {
-  KernelFacts kernel;
+void read(const Index& index, const KernelRow& row, KernelFacts& kernel) {
   kernel.name = index.text(row.name);
   kernel.demangled = index.text(row.demangled);
   kernel.arch = index.text(row.arch);
@@ -113,13 +112,11 @@ KernelFacts kernel_of(const Index& index, const KernelRow& row) {
   kernel.grid_sync = optional_truth(row.grid_sync);
   kernel.polls = optional_truth(row.polls);
   if (row.has_params != 0) {
-    auto& params = kernel.params.emplace();
-    params.reserve(row.params.count);
+    auto& params = kernel.params.emplace(row.params.count);
     for (std::uint32_t i = 0; i < row.params.count; ++i) {
-      params.push_back(param_of(index, index.params[row.params.first + i]));
+      read(index, index.params[row.params.first + i], params[i]);
     }
   }
-  return kernel;
 }
 
 }  // namespace
@@ -181,9 +178,9 @@ ImageFacts read_facts(const Index& index, std::uint32_t image) {
   facts.toolkit = index.text(row.toolkit);
   facts.abi = optional_number<int>(row.abi);
   if (row.debug != kNotSaid) facts.debug = static_cast<DebugInfo>(row.debug);
-  facts.kernels.reserve(row.kernels.count);
+  facts.kernels.resize(row.kernels.count);
   for (std::uint32_t i = 0; i < row.kernels.count; ++i) {
-    facts.kernels.push_back(kernel_of(index, index.kernels[row.kernels.first + i]));
+    read(index, index.kernels[row.kernels.first + i], facts.kernels[i]);
   }
   for (std::uint32_t i = 0; i < row.variables.count; ++i) {
     const VariableRow variable = index.variables[row.variables.first + i];

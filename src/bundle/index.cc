@@ -1,5 +1,6 @@
 #include "bundle/index.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -27,13 +28,18 @@ bool is_bundle(std::string_view file) {
          (file.size() > kPage && file.substr(kPage).starts_with(kIndexMagic));
 }
 
-Index Index::read(std::string_view file, const std::string& name) {
-  return Index(file, name);
+Index Index::read(const MappedFile& file) {
+  return Index(file);
 }
 
-Index::Index(std::string_view file, const std::string& name) {
+Index::Index(const MappedFile& mapped) {
+  const std::string_view file = mapped.bytes();
+  const std::string& name = mapped.name();
   if (file.size() < kPage + sizeof(HeaderRow)) {
-    if (!kZipMagic.starts_with(file.substr(0, kZipMagic.size()))) {
+    char start[kZipMagic.size()];
+    const std::size_t size = std::min(file.size(), sizeof start);
+    mapped.read(file.substr(0, size), start);
+    if (!kZipMagic.starts_with(std::string_view(start, size))) {
       throw error(ErrorCode::kInvalidInput,
                   "{} is not a bundle: it has {} bytes and does not begin as a bundle does", name,
                   file.size());
@@ -43,7 +49,7 @@ Index::Index(std::string_view file, const std::string& name) {
                 "again",
                 name, file.size(), kPage + sizeof(HeaderRow));
   }
-  std::memcpy(&header_, file.data() + kPage, sizeof header_);
+  mapped.read(file.substr(kPage, sizeof header_), reinterpret_cast<char*>(&header_));
   if (std::string_view(header_.magic, sizeof header_.magic) != kIndexMagic) {
     throw error(ErrorCode::kInvalidInput, "{} is not a bundle: its index does not begin at byte {}",
                 name, kPage);
@@ -66,9 +72,10 @@ Index::Index(std::string_view file, const std::string& name) {
                 "{} is damaged: its index claims {} bytes, {} are left; copy it again", name,
                 header_.index_size, file.size() - kPage);
   }
-  const std::string_view index = file.substr(kPage, header_.index_size);
-  bytes_.assign(index.begin(), index.end());
-  std::memcpy(&header_, bytes_.data(), sizeof header_);
+  size_ = header_.index_size;
+  bytes_ = std::make_unique_for_overwrite<char[]>(size_);
+  mapped.read(file.substr(kPage, size_), bytes_.get());
+  std::memcpy(&header_, bytes_.get(), sizeof header_);
   const std::uint64_t sum = xxh3(bytes().substr(kChecksumBegin));
   if (sum != header_.xxh3) {
     throw error(ErrorCode::kInvalidInput,
@@ -86,18 +93,18 @@ void Index::take(IndexTable<Row>& table, const TableRow& row, std::string_view t
   if (table.bytes_ != nullptr) {
     throw error(ErrorCode::kInvalidInput, "{}: its index has the table {} twice", name, table_name);
   }
-  if (row.row_size < sizeof(Row)) {
+  if (row.row_size < kLeastSize<Row>) {
     throw error(ErrorCode::kInvalidInput,
                 "{}: the table {} of its index has rows of {} bytes, at least {} are needed", name,
-                table_name, row.row_size, sizeof(Row));
+                table_name, row.row_size, kLeastSize<Row>);
   }
-  table.bytes_ = bytes_.data() + row.offset;
+  table.bytes_ = bytes_.get() + row.offset;
   table.row_size_ = row.row_size;
   table.rows_ = row.rows;
 }
 
 void Index::read_tables(const std::string& name) {
-  const std::uint64_t size = bytes_.size();
+  const std::uint64_t size = size_;
   if (header_.tables > (size - sizeof(HeaderRow)) / sizeof(TableRow)) {
     throw error(ErrorCode::kInvalidInput, "{}: its index claims {} tables, {} bytes are left", name,
                 header_.tables, size - sizeof(HeaderRow));
@@ -105,7 +112,7 @@ void Index::read_tables(const std::string& name) {
   std::uint64_t end = sizeof(HeaderRow) + header_.tables * sizeof(TableRow);
   for (std::uint32_t number = 0; number < header_.tables; ++number) {
     TableRow row;
-    std::memcpy(&row, bytes_.data() + sizeof(HeaderRow) + number * sizeof row, sizeof row);
+    std::memcpy(&row, bytes_.get() + sizeof(HeaderRow) + number * sizeof row, sizeof row);
     const std::string_view table = name_of(row);
     if (row.offset % 8 != 0 || row.offset < end || row.offset > size || row.row_size == 0 ||
         row.rows > (size - row.offset) / row.row_size || row.rows >= kNone) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {
@@ -16,8 +19,8 @@ class IndexTable {
  public:
   std::uint64_t size() const { return rows_; }
   Row operator[](std::uint64_t number) const {
-    Row row;
-    std::memcpy(&row, bytes_ + number * row_size_, sizeof row);
+    Row row{};
+    std::memcpy(&row, bytes_ + number * row_size_, std::min<std::uint64_t>(row_size_, sizeof row));
     return row;
   }
   std::string_view bytes() const { return {bytes_, rows_ * row_size_}; }
@@ -32,9 +35,9 @@ class IndexTable {
 // The index of a bundle, checked: every reference in it leads to what it names. Immutable.
 class Index {
  public:
-  // Reads the index of a file and checks it. The file's other bytes are not read. `name` is the
-  // file's in messages. Throws kInvalidInput.
-  static Index read(std::string_view file, const std::string& name);
+  // Reads the index of a file and checks it. The file's other bytes are not read. Throws
+  // kInvalidInput.
+  static Index read(const MappedFile& file);
 
 #define BATON_TABLE(Row, name) IndexTable<Row> name;
   BATON_BUNDLE_TABLES(BATON_TABLE)
@@ -48,7 +51,7 @@ class Index {
   }
   // The index as it lies in the file.
   std::string_view bytes() const {
-    return {bytes_.data(), bytes_.size()};
+    return {bytes_.get(), size_};
   }
   std::string_view text(TextRef ref) const {
     return {strings.bytes_ + ref.offset, ref.size};
@@ -61,14 +64,16 @@ class Index {
   }
 
  private:
-  Index(std::string_view file, const std::string& name);
+  explicit Index(const MappedFile& file);
   void read_tables(const std::string& name);
   template <typename Row>
   void take(IndexTable<Row>& table, const TableRow& row, std::string_view table_name,
             const std::string& name);
 
   HeaderRow header_;
-  std::vector<char> bytes_;  // a copy, which does not change after the checks
+  // A copy, which does not change after the checks.
+  std::unique_ptr<char[]> bytes_;
+  std::uint64_t size_ = 0;
   std::vector<std::string> skipped_;
 };
 

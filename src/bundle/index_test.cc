@@ -69,6 +69,20 @@ TEST(GoldenBundle, OfVersion1_0IsRead) {
   EXPECT_EQ(session_test::values<float>(executable.output("y")), (std::vector<float>{3, 5, 7, 9}));
 }
 
+TEST(GoldenBundle, NamesOfParametersCameWithVersion1_3) {
+  const auto names = [](const std::string& version) {
+    const std::string path = BATON_SOURCE_DIR "/src/bundle/testdata/" + version + ".baton";
+    const LoadedProgram loaded = LoadedProgram::load(Bundle::open(path), Device::open("sim:h200"));
+    std::vector<std::string> found;
+    for (const ParamFacts& param : loaded.modules()[0].kernels[0].second.params.value()) {
+      found.push_back(param.name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names("v1_2"), ::testing::Each(""));
+  EXPECT_THAT(names("v1_3"), ::testing::ElementsAre("y", "x", "w"));
+}
+
 TEST(GoldenBundle, OfVersion1_1IsRead) {
   const Device device = Device::open("sim:h200");
   const Bundle opened =
@@ -103,7 +117,7 @@ TEST(DamagedBundle, EachFlippedByteIsRefusedOrHarmless) {
     }
   }
   // The index and all sections are checked, the zip around them is not used.
-  std::size_t used = bundle::Index::read(golden(), "golden").bytes().size();
+  std::size_t used = bundle_test::index_of(golden()).bytes().size();
   for (const BundlePart& part : Bundle::from_bytes(golden(), "golden").parts()) used += part.size;
   EXPECT_EQ(refused, 2 * used);
 }
@@ -150,7 +164,7 @@ TEST(LyingIndex, SkipsUnknownOptionalPartsAndNamesRequiredOnes) {
   // "sources/add.cu" becomes "zources/add.cu", which still comes last.
   const auto rename_section = [](std::uint32_t flags) {
     LyingBundle lying(golden());
-    const auto index = bundle::Index::read(golden(), "golden");
+    const auto index = bundle_test::index_of(golden());
     const std::uint64_t last = index.sections.size() - 1;
     EXPECT_EQ(index.text(index.sections[last].name), "sources/add.cu");
     const std::uint32_t place = index.sections[last].name.offset;
@@ -186,7 +200,7 @@ TEST(LyingIndex, HasEverySectionInItsPlace) {
 }
 
 TEST(LyingIndex, HasNoNamesThatLeadElsewhere) {
-  const auto index = bundle::Index::read(golden(), "golden");
+  const auto index = bundle_test::index_of(golden());
   const std::uint32_t place = index.sections[0].name.offset;  // "files/w.npy"
   const auto renamed = [&](std::string_view name) {
     LyingBundle lying(golden());
@@ -258,7 +272,7 @@ std::string refused_load(const LyingBundle& lying) {
 
 // An index that is whole and wrong about its contents.
 TEST(LyingIndex, IsFoundOutByTheImageItself) {
-  const auto index = bundle::Index::read(golden(), "golden");
+  const auto index = bundle_test::index_of(golden());
   // PTX whose section ends before its NUL.
   const ImageRow ptx = index.images[0];
   EXPECT_EQ(index.text(index.sections[ptx.section].name), "images/add.sm_90a.ptx");

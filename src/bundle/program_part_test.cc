@@ -30,7 +30,7 @@ Program text_of_golden() {
 
 // The bundle with other bytes in its record, of the same number. Its checksums are right.
 std::string with_record(std::string_view record) {
-  const auto index = bundle::Index::read(golden(), "golden");
+  const auto index = bundle_test::index_of(golden());
   const std::uint32_t section = index.section(bundle::kRecordSection);
   const std::uint64_t offset = index.sections[section].offset;
   EXPECT_EQ(index.sections[section].size, record.size());
@@ -89,7 +89,7 @@ TEST(ProgramPart, IsTheSameFromRecordAndText) {
 }
 
 TEST(ProgramPart, IsRefusedWhereAByteOfTheRecordChanged) {
-  const auto index = bundle::Index::read(golden(), "golden");
+  const auto index = bundle_test::index_of(golden());
   const SectionRow row = index.sections[index.section(bundle::kRecordSection)];
   std::string bytes = golden();
   for (std::uint64_t at = row.offset; at < row.offset + row.size; ++at) {

@@ -4,6 +4,7 @@
 // are little-endian. A later minor version may append fields to a row, never change one.
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -17,7 +18,7 @@ inline constexpr std::string_view kIndexMagic =
     "\x93"
     "BATONB\n";
 inline constexpr std::uint32_t kMajor = 1;
-inline constexpr std::uint32_t kMinor = 2;
+inline constexpr std::uint32_t kMinor = 3;
 inline constexpr std::uint32_t kRequired = 1;       // of a table's or a section's flags
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;  // no row
 inline constexpr std::uint8_t kNotSaid = 0xFF;      // for a byte; −1 for a 64-bit number
@@ -153,7 +154,14 @@ struct ParamRow {
   std::uint8_t dtype;  // of DType, or kNotSaid
   std::uint8_t read_only;
   std::uint8_t zero[5];
+  TextRef name;  // empty if not known; bundles before 1.3 do not have it
 };
+
+// The least size of a table's rows. Fields that a later version appended are 0 in shorter rows.
+template <typename Row>
+inline constexpr std::uint64_t kLeastSize = sizeof(Row);
+template <>
+inline constexpr std::uint64_t kLeastSize<ParamRow> = offsetof(ParamRow, name);
 
 struct VariableRow {
   TextRef name;

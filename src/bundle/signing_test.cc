@@ -152,7 +152,7 @@ TEST_F(SigningTest, EachFlippedByteIsRefusedOrHarmless) {
     }
     bytes[i] = whole[i];
   }
-  std::size_t used = bundle::Index::read(whole, "x").bytes().size() + bundle::kSignatureBytes;
+  std::size_t used = bundle_test::index_of(whole).bytes().size() + bundle::kSignatureBytes;
   for (const auto& [name, part] : expected) used += part.size();
   EXPECT_EQ(refused, used);
 }

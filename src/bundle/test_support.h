@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/mapped_file.h"
 #include "baton/image.h"
+#include "bundle/index.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle_test {
@@ -37,8 +39,8 @@ inline void expect_equal(const ImageFacts& a, const ImageFacts& b) {
     ASSERT_EQ(x.params->size(), y.params->size());
     for (std::size_t k = 0; k < x.params->size(); ++k) {
       const ParamFacts &p = (*x.params)[k], &q = (*y.params)[k];
-      EXPECT_EQ(std::tie(p.offset, p.size, p.kind, p.dtype, p.read_only, p.type),
-                std::tie(q.offset, q.size, q.kind, q.dtype, q.read_only, q.type));
+      EXPECT_EQ(std::tie(p.offset, p.size, p.kind, p.dtype, p.read_only, p.type, p.name),
+                std::tie(q.offset, q.size, q.kind, q.dtype, q.read_only, q.type, q.name));
     }
   }
   ASSERT_EQ(a.variables.size(), b.variables.size());
@@ -52,6 +54,10 @@ inline void expect_equal(const ImageFacts& a, const ImageFacts& b) {
     EXPECT_EQ(std::tie(x.kind, x.packing, x.arch, x.stored_size, x.size, x.source, x.options),
               std::tie(y.kind, y.packing, y.arch, y.stored_size, y.size, y.source, y.options));
   }
+}
+
+inline bundle::Index index_of(const std::string& bytes) {
+  return bundle::Index::read(*MappedFile::from_bytes(bytes, "x.baton"));
 }
 
 // A bundle whose index lies, under a checksum that is right.

@@ -110,8 +110,11 @@ std::vector<edges::KeptJudgement> read_judgements(const Index& index) {
 edges::KnownVerdicts known_verdicts(const Bundle& bundle) {
   const Index& index = bundle.content()->index;
   const SectionRow text = index.sections[index.program[0].section];
-  edges::KnownVerdicts known{bundle.name(), {}, read_judgements(index)};
+  edges::KnownVerdicts known{bundle.name()};
   std::ranges::copy(text.sha256, known.program.begin());
+  if (index.verdicts.size() != 0) {
+    known.read = [content = bundle.content()] { return read_judgements(content->index); };
+  }
   return known;
 }
 

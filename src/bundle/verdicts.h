@@ -15,7 +15,8 @@ namespace baton::bundle {
 void write_judgement(const edges::KeptJudgement& kept, IndexWriter& out);
 std::vector<edges::KeptJudgement> read_judgements(const Index& index);
 
-// What loading a bundle's program takes from it.
+// What loading a bundle's program takes from it. The judgements stay unread until they are asked
+// for.
 edges::KnownVerdicts known_verdicts(const Bundle& bundle);
 
 }  // namespace baton::bundle

@@ -10,6 +10,7 @@
 #include "base/float_convert.h"
 #include "base/text.h"
 #include "capi/tensor.h"
+#include "image/param_types.h"
 #include "program/scalar.h"
 
 namespace baton::capi {
@@ -151,10 +152,10 @@ class ArgumentConversion {
   std::uint64_t& slot_;
 };
 
-std::string parameter_name(const ParamFacts* param) {
+std::string parameter_text(const ParamFacts* param) {
   if (param == nullptr) return "";
   if (param->type.empty()) return fmt::format("; the parameter has {} bytes", param->size);
-  return fmt::format("; the parameter is {}", printable(param->type));
+  return "; the parameter is " + baton::image::declaration_text(*param, param->name);
 }
 
 // Parameters take up to 32764 bytes.
@@ -170,7 +171,9 @@ void require_count(const KernelFacts& facts, std::size_t count) {
   }
   if (facts.params->size() == count) return;
   std::vector<std::string> types;
-  for (const ParamFacts& param : *facts.params) types.push_back(printable(param.type));
+  for (const ParamFacts& param : *facts.params) {
+    types.push_back(baton::image::declaration_text(param, param.name));
+  }
   throw error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given",
               printable(facts.name), types.size(), types.size() == 1 ? "" : "s",
               types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", ")), count,
@@ -187,7 +190,7 @@ Argument convert_argument(const Kernel& kernel, std::size_t index, const baton_v
     return ArgumentConversion(param, on, slot).convert(value);
   } catch (const Error& failure) {
     throw error(failure.code(), "kernel {}: argument {} {}{}", printable(kernel.facts().name),
-                index, failure.message(), parameter_name(param));
+                index, failure.message(), parameter_text(param));
   }
 }
 

@@ -144,7 +144,7 @@ const char* baton_error_where(const baton_error* error) {
 
 const char* baton_error_file(const baton_error* error) {
   return read_error<const char*>(
-      error, "", [](const ErrorContent& content) { return content.error.where().file.c_str(); });
+      error, "", [](const ErrorContent& content) { return content.error.where().file.text().c_str(); });
 }
 
 std::int32_t baton_error_line(const baton_error* error) {

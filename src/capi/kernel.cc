@@ -97,6 +97,7 @@ baton_error* baton_kernel_param(const baton_kernel* kernel, std::size_t index, b
     value.kind = baton::capi::kind_of(from.kind);
     value.dtype = baton::capi::to_c(from.dtype);
     value.is_read_only = from.read_only ? 1 : 0;
+    value.name = from.name.c_str();
     call.write(param, value, "param");
   });
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "bundle/index.h"
 #include "capi/call.h"
 
@@ -23,8 +24,8 @@ struct CompileRequest {
 
   CompileRequest(const Call& call, const baton_compile_options* asked, const Device& device)
       : given(call.read(asked, BATON_COMPILE_OPTIONS_INIT, "options")) {
-    call.require_zero(given.reserved, "options->reserved");
     options.use_cache = call.flag(given.use_cache, "options->use_cache");
+    options.param_names = call.flag(given.param_names, "options->param_names");
     options.arch = given.arch == nullptr ? device.compile_arch() : given.arch;
     add_texts(call, given.entries, given.entry_count, "options->entries", options.entries);
     add_texts(call, given.include, given.include_count, "options->include", include);
@@ -73,7 +74,9 @@ baton_error* baton_module_load(const baton_device* device, const void* bytes, st
     call.require_bytes(bytes, size, "bytes");
     const std::string_view view(static_cast<const char*>(bytes), size);
     // It says what is wrong with a bundle that was cut. A whole one is not an image either.
-    if (baton::bundle::is_bundle(view)) baton::bundle::Index::read(view, "<image>");
+    if (baton::bundle::is_bundle(view)) {
+      baton::bundle::Index::read(*baton::MappedFile::from_bytes(std::string(view), "<image>"));
+    }
     result = baton::capi::make_handle<baton_module>(
         Module::load(on, Image::from_bytes(view, "<image>")), std::string());
   });

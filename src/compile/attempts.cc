@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -21,6 +22,28 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 // So often host code is hidden, each time with what the last compile complained of.
 constexpr int kMaxRounds = 16;
+
+// A value for a parameter of a template; its name where the type tells none.
+std::string_view example_argument(std::string_view parameter) {
+  constexpr std::string_view kIntegers[] = {"int",     "unsigned", "size_t",  "std::size_t",
+                                            "long",    "short",    "int32_t", "uint32_t",
+                                            "int64_t", "uint64_t", "auto"};
+  const std::string_view type = parameter.substr(0, parameter.find_first_of(" \t\n."));
+  if (type == "typename" || type == "class") return "float";
+  if (type == "bool") return "true";
+  if (std::ranges::find(kIntegers, type) != std::end(kIntegers)) return "4";
+  return parameter.substr(parameter.find_last_of(" \t\n.&*") + 1);
+}
+
+// "stencil<4, float>": arguments up to the first one that has a default.
+std::string example_of(const KernelTemplate& kernel) {
+  std::string arguments;
+  for (const std::string_view parameter : kernel.parameters) {
+    if (parameter.find('=') != std::string_view::npos) break;
+    arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", example_argument(parameter));
+  }
+  return fmt::format("{}<{}>", kernel.name, arguments);
+}
 
 // Errors about entries are settled when the source compiles.
 bool is_about_source(const Diagnostic& diagnostic) {
@@ -277,16 +300,19 @@ class Compiler {
   // names; that they are such templates is what the compiler says.
   void refuse_templates_alone(const Attempt& made, const Setup& setup) const {
     if (!request_.options.entries.empty() || made.ptx.find(".entry ") != std::string::npos) return;
-    const std::vector<std::string> names =
+    const std::vector<KernelTemplate> proposed =
         Outline(std::string_view(request_.text).substr(request_.source_at)).kernel_templates();
-    if (names.empty()) return;
+    if (proposed.empty()) return;
+    std::vector<std::string> names;
+    for (const KernelTemplate& each : proposed) names.push_back(each.name);
     const std::vector<std::string> templates = templates_among(attempt_with(setup, names), names);
     if (templates.empty()) return;
+    const auto first = std::ranges::find(proposed, templates[0], &KernelTemplate::name);
     throw error(ErrorCode::kInvalidInput,
                 "{}: {} {} a template, and nothing says for which arguments; name an entry, "
-                "as '{}<float>'",
+                "as '{}'",
                 request_.source.name, fmt::join(templates, ", "),
-                templates.size() == 1 ? "is" : "are each", templates[0]);
+                templates.size() == 1 ? "is" : "are each", example_of(*first));
   }
 
   [[noreturn]] void throw_failure(Attempt& failed) const {

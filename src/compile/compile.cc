@@ -10,8 +10,10 @@
 #include "compile/cache/path_table.h"
 #include "compile/make_result.h"
 #include "compile/nvrtc/line_table.h"
+#include "compile/param_names.h"
 #include "compile/relocatable.h"
 #include "compile/request.h"
+#include "image/debug_params.h"
 
 namespace baton {
 
@@ -46,6 +48,7 @@ ImageFacts read_facts(const Compiled& compiled) {
     const auto found = made.find(kernel.name);
     if (found != made.end()) kernel.spill_bytes = found->second->spill_store_bytes;
   }
+  image::name_params(facts, compiled.param_names);
   return facts;
 }
 
@@ -91,7 +94,9 @@ Compiled compile_for(const Source& source, const CompileOptions& options, bool i
 }  // namespace
 
 Compiled compile(const Source& source, const CompileOptions& options) {
-  return compile_for(source, options, false);
+  Compiled compiled = compile_for(source, options, false);
+  if (options.param_names) compiled.param_names = compiler::param_names(source, options);
+  return compiled;
 }
 
 namespace compiler {

@@ -133,6 +133,17 @@ TEST_F(Compile, TemplatesAloneAreNamed) {
                                 "template <typename T> __device__ void c(T* p) {}",
                                 "k.cu"));
   EXPECT_THAT(two.message(), HasSubstr("n::a, b are each a template"));
+  EXPECT_THAT(two.message(), HasSubstr("as 'n::a<4>'"));
+  for (const auto& [parameters, example] :
+       {std::pair("int RADIUS, typename T", "k<4, float>"),
+        std::pair("bool kExact, class... Ts", "k<true, float>"),
+        std::pair("unsigned N, template <typename> class C, int M = 3", "k<4, C>"),
+        std::pair("typename T = float", "k<>")}) {
+    const std::string text =
+        fmt::format("template <{}> __global__ void k(int* p) {{}}", parameters);
+    EXPECT_THAT(refusal(Source::from_text(text, "k.cu")).message(),
+                HasSubstr(fmt::format("as '{}'", example)));
+  }
   EXPECT_TRUE(read_facts(compiled("__device__ int x;").ptx).kernels.empty());
   // Whatever the text looks like, the compiler decides.
   EXPECT_TRUE(read_facts(compiled("#define DROP(...)\nDROP(template <typename T> __global__ void "

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "compile/compile_test.h"
+#include "compile/param_names.h"
 
 namespace baton {
 namespace {
@@ -60,6 +62,65 @@ TEST_F(CompiledFacts, InferenceNeverContradictsTheName) {
   }
   // And it says something of most.
   EXPECT_GT(known, 24);
+}
+
+// Each kind of type that a field of a struct may have.
+constexpr char kStructs[] = R"(
+#include <cuda_fp16.h>
+struct Base { short order; };
+struct Span { const float* first; long count; };
+struct P : Base {
+  Span spans[2];
+  union { int i; float f; } either;
+  __half half;
+  float table[17];
+  bool* flags;
+};
+template <typename T> __global__ void k(T* out, P p, int) { *out = p.order + p.spans[1].count; }
+)";
+
+TEST_F(CompiledFacts, ParametersHaveNamesWhereTheyAreAskedFor) {
+  const Source source = Source::from_text(kStructs, "k.cu");
+  CompileOptions options = {.arch = "sm_90a", .entries = {"k<double>"}};
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const ParamFacts& param :
+         read_facts(compile(source, options)).kernels.at(0).params.value()) {
+      found.push_back(param.name);
+    }
+    return found;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(names(), ElementsAre("", "", ""));
+  options.param_names = true;
+  EXPECT_THAT(names(), ElementsAre("out", "p", ""));
+  EXPECT_THAT(names(), ElementsAre("out", "p", ""));  // from the cache
+  // What does not compile with debug information has none.
+  options.entries = {};
+  const Source strict = Source::from_text(std::string("#ifdef __CUDACC_DEBUG__\n#error \"no -G\"\n"
+                                                      "#endif\n") +
+                                              kSaxpy,
+                                          "saxpy.cu");
+  EXPECT_EQ(read_facts(compile(strict, options)).kernels.at(0).params.value()[3].name, "");
+}
+
+TEST_F(CompiledFacts, FieldsOfStructsAreInTheOrderOfTheirBytes) {
+  const auto params = compiler::debug_params(Source::from_text(kStructs, "k.cu"),
+                                             {.arch = "sm_90a", .entries = {"k<double>"}});
+  const auto kernel =
+      std::ranges::find_if(params, [](const auto& each) { return each.second.size() == 3; });
+  ASSERT_NE(kernel, params.end());
+  std::vector<std::string> fields;
+  for (const image::DebugField& field : kernel->second[1].fields) {
+    fields.push_back(fmt::format("{} {}+{} {}", field.name, field.offset, field.size,
+                                 field.is_pointer ? "*"
+                                 : field.dtype    ? to_string(*field.dtype)
+                                                  : "bytes"));
+  }
+  EXPECT_THAT(fields, testing::ElementsAre("order 0+2 i16", "spans[0].first 8+8 *",
+                                           "spans[0].count 16+8 i64", "spans[1].first 24+8 *",
+                                           "spans[1].count 32+8 i64", "either 40+4 bytes",
+                                           "half 44+2 f16", "table 48+68 bytes", "flags 120+8 *"));
 }
 
 // The header for kernel authors needs no path, and does nothing where there is no PDL.

@@ -58,7 +58,8 @@ void BranchJudge::add(const overlap::BoundLaunch& launch, const std::string& lab
     (waited ? after : before)
         .push_back({access.memory, access.offset, access.bytes, group.writes, atomic,
                     fmt::format("{} {} {} at {}", label, group.writes ? "writes" : "reads", memory,
-                                group.where)});
+                                group.where),
+                    launch.number});
   }
   for (Open& open : open_) {
     const Events at_start = early ? Events() : open.done;
@@ -96,12 +97,16 @@ void BranchJudge::record(const bind::PlannedEvent& event) {
 }
 
 void BranchJudge::add(overlap::MemoryId memory, std::uint64_t offset, std::uint64_t bytes,
-                      bool writes, const std::string& label) {
-  if (bytes == 0) return;
+                      bool writes, const std::string& label, std::optional<std::uint32_t> number) {
+  if (bytes == 0) {
+    if (is_open() && number) judged_by_places_.insert(*number);
+    return;
+  }
   for (Open& open : open_) {
     Access access{
         memory, offset, bytes,
-        writes, false,  fmt::format("{} {} {}", label, writes ? "writes" : "reads", name_(memory))};
+        writes, false,  fmt::format("{} {} {}", label, writes ? "writes" : "reads", name_(memory)),
+        number};
     access.after = open.done;
     add(open, std::move(access));
   }
@@ -117,21 +122,26 @@ bool BranchJudge::is_ordered(const Open& open, std::size_t earlier, const Access
   });
 }
 
+// Whether the two may have a byte in common.
+bool BranchJudge::may_meet(const Access& a, const Access& b) {
+  if (!a.memory || !b.memory) return true;
+  if (*a.memory != *b.memory) return false;
+  if (a.bytes == overlap::kUnknownBytes || b.bytes == overlap::kUnknownBytes) return true;
+  for (const Access* each : {&a, &b}) {
+    if (each->number) judged_by_places_.insert(*each->number);
+  }
+  return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
 // How the two may race, or nothing.
-std::optional<std::string> BranchJudge::conflict(const Access& a, const Access& b) const {
+std::optional<std::string> BranchJudge::conflict(const Access& a, const Access& b) {
   if (!a.writes && !b.writes) return std::nullopt;
   if (a.atomic && b.atomic) return std::nullopt;
-  if (a.memory && b.memory) {
-    if (*a.memory != *b.memory) return std::nullopt;
-    if (a.bytes != overlap::kUnknownBytes && b.bytes != overlap::kUnknownBytes &&
-        (a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset)) {
-      return std::nullopt;
-    }
-  }
   // Accesses without a known buffer lie elsewhere than memory that no step writes.
   for (const Access* each : {&a, &b}) {
     if (each->memory && !each->writes && is_constant_(*each->memory)) return std::nullopt;
   }
+  if (!may_meet(a, b)) return std::nullopt;
   return fmt::format("{}, and {}", a.what, b.what);
 }
 

@@ -11,7 +11,7 @@
 
 #include "baton/check.h"
 #include "bind/plan.h"
-#include "pdl/bound.h"
+#include "pdl/footprint/bound.h"
 
 namespace baton::edges {
 
@@ -40,10 +40,14 @@ class BranchJudge {
   void record(const bind::PlannedEvent& event);
   // The launch that is added next comes after the event.
   void after(const bind::PlannedEvent& event);
-  // A copy, a fill or a test, of `bytes` from `offset` on.
+  // A copy, a fill or a test, of `bytes` from `offset` on. `number`: as BoundLaunch::number has it,
+  // of a step whose places other values can change.
   void add(overlap::MemoryId memory, std::uint64_t offset, std::uint64_t bytes, bool writes,
-           const std::string& label);
+           const std::string& label, std::optional<std::uint32_t> number);
 
+  // Numbers of launches and other steps whose places were compared: other places may change a
+  // verdict.
+  const std::set<std::uint32_t>& judged_by_places() const { return judged_by_places_; }
   // In the order of their ends; one for each parallel of the program that was executed.
   const std::vector<ParallelReport>& reports() const { return reports_; }
 
@@ -55,8 +59,9 @@ class BranchJudge {
     std::uint64_t offset = 0;
     std::uint64_t bytes = overlap::kUnknownBytes;  // kUnknownBytes: any of it
     bool writes = false;
-    bool atomic = false;     // reads and writes in one operation
-    std::string what = {};   // "scale writes y at a.cu:4"
+    bool atomic = false;                       // reads and writes in one operation
+    std::string what = {};                     // "scale writes y at a.cu:4"
+    std::optional<std::uint32_t> number = {};  // of its launch or step
     std::uint32_t part = 0;  // number within its branch; each part ends with an event
     Events after = {};       // it comes when launches that record these are done
 
@@ -80,7 +85,8 @@ class BranchJudge {
   };
 
   static void add(Open& open, Access access);
-  std::optional<std::string> conflict(const Access& a, const Access& b) const;
+  bool may_meet(const Access& a, const Access& b);
+  std::optional<std::string> conflict(const Access& a, const Access& b);
   static bool is_ordered(const Open& open, std::size_t earlier, const Access& a, const Access& b);
   ParallelReport& report_of(const bind::PlannedStep& parallel);
 
@@ -89,6 +95,7 @@ class BranchJudge {
   std::vector<Open> open_;  // the innermost last
   std::vector<const bind::PlannedStep*> reported_;
   std::vector<ParallelReport> reports_;
+  std::set<std::uint32_t> judged_by_places_;
 };
 
 }  // namespace baton::edges

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,7 @@ class BranchLimits : public DeviceTest {
                        to);
   }
   // The kernels k0 to k9 add 1 to four elements each.
-  static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
+  static std::string text_of(const std::vector<std::vector<std::string>>& branches) {
     std::string text = buffer("x", "i32", "[64]", "input", "zeros") +
                        buffer("y", "i32", "[8192]", "output", "zeros") +
                        buffer("z", "i32", "[64]", "output", "zeros") +
@@ -46,8 +48,11 @@ class BranchLimits : public DeviceTest {
       text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
     }
     text += "[kernels.increments]\nptx = \"chosen.ptx\"\n[kernels.marks]\nptx = \"chosen.ptx\"\n";
-    text += "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
-    const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
+    return text + "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
+  }
+  static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
+    const CheckReport report =
+        Executable::prepare(program(text_of(branches)), open_device(), {}).check();
     EXPECT_EQ(report.parallels.size(), 1u);
     return report.parallels.empty() ? ParallelReport() : report.parallels[0];
   }
@@ -163,6 +168,43 @@ TEST_F(BranchLimits, ABranchKnowsNothingOfTheOneBeforeIt) {
                 .verdict,
             EdgeVerdict::kUnknown)
       << "the event is of another branch";
+}
+
+// A verdict is of the places that `set` gave, whatever step they are of.
+TEST_F(BranchLimits, PlacesDecideAnew) {
+  const auto launch_at = [](const std::string& kernel, const std::string& view) {
+    return fmt::format(
+        R"({{ launch = "{}", grid = [1], block = [4], args = ["x", {{ buffer = "y", {} }}] }})",
+        kernel, view);
+  };
+  const std::string fixed = launch_at("k1", "count = 4");
+  const std::string moved_view = launch_at("k0", "offset = \"O\", count = \"4 + 0 * C\"");
+  const std::string moved_copy = R"({ copy = { from = "q", to = "y + O", count = "C" } })";
+  const auto races = [](Executable& executable, std::int64_t offset, std::int64_t count) {
+    executable.set({{"O", offset}, {"C", count}});
+    try {
+      executable.run();
+    } catch (const Error& failure) {
+      EXPECT_EQ(failure.code(), ErrorCode::kFault) << "not found by the simulated GPU";
+    }
+    const std::vector<std::string>& warnings = executable.report().warnings;
+    return std::ranges::any_of(
+        warnings, [](const std::string& text) { return text.starts_with("the parallel at"); });
+  };
+  for (const auto& branches : std::vector<std::vector<std::vector<std::string>>>{
+           {{moved_copy}, {fixed}}, {{fixed}, {moved_copy}}, {{moved_view}, {fixed}}}) {
+    Executable executable = Executable::prepare(
+        program("[symbols]\nO = 4\nC = 4\n" + text_of(branches)), open_device(), {});
+    executable.bind({});
+    EXPECT_FALSE(races(executable, 4, 4));
+    EXPECT_TRUE(races(executable, 0, 4)) << "it moved onto the other one";
+    EXPECT_FALSE(races(executable, 8, 4)) << "it moved away";
+  }
+  Executable copies = Executable::prepare(
+      program("[symbols]\nO = 0\nC = 0\n" + text_of({{moved_copy}, {fixed}})), open_device(), {});
+  copies.bind({});
+  EXPECT_FALSE(races(copies, 0, 0)) << "nothing is copied";
+  EXPECT_TRUE(races(copies, 0, 1));
 }
 
 // Copies meet in one byte or more.

@@ -20,9 +20,10 @@ constexpr std::uint32_t kMaxRefined = 4096;
 }  // namespace
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
-                     load::Footprints& footprints, bool has_pdl)
+                     load::Footprints& footprints, bool has_pdl, overlap::LoadedValue loaded)
     : footprints_(footprints),
       has_pdl_(has_pdl),
+      loaded_(loaded),
       memory_(buffers, footprints),
       chain_([this](overlap::MemoryId id) { return memory_[id].is_constant; },
              [this](overlap::MemoryId id) { return memory_[id].counter; },
@@ -33,7 +34,7 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       collective_decisions_(plan.leaves),
       ends_(plan.launches + plan.leaves),
       by_values_(plan.launches),
-      binder_(plan.launches, memory_, footprints),
+      binder_(plan.launches, memory_, footprints, loaded),
       write_check_(memory_, budget_.witness_steps) {}
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
@@ -74,6 +75,7 @@ void EdgeJudge::note_values(const Candidate& candidate) {
 }
 
 void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early) {
+  stores_differences_ |= bound.stores_differences;
   branches_.add(bound, candidate.step.label, early);
   chain_.follow(bound, early);
   if (!early) {
@@ -281,7 +283,7 @@ bool EdgeJudge::judge_edge(overlap::BoundLaunch& bound, const Candidate& candida
 
 bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
   const std::uint32_t leaf = execution.step.leaf;
-  const auto number = static_cast<std::uint32_t>(decisions_.size() + leaf);
+  const std::uint32_t number = *number_of(execution.step);
   Decision& decision = collective_decisions_[leaf];
   decision.edge = &execution.collective.edge;
   ends_[number] = &execution.step;
@@ -290,7 +292,7 @@ bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
       [this](std::uint32_t buffer) { return memory_.start_of(buffer); }, shared_memory());
   overlap::BoundLaunch bound =
       overlap::bind(*launch.footprint, launch.arguments, launch.extents.block, launch.extents.grid,
-                    variables_of(nullptr));
+                    variables_of(nullptr), loaded_);
   bound.number = number;
   if (bound.by_value) by_collective_values_ = true;
   Candidate candidate{
@@ -385,8 +387,18 @@ bind::DecidedByValues EdgeJudge::decided_by_values() const {
   const auto is_early = [](const std::vector<Decision>& all) {
     return std::ranges::any_of(all, &Decision::is_early);
   };
-  return {by_values_, is_early(decisions_) || is_early(collective_decisions_),
-          by_collective_values_};
+  bind::DecidedByValues decided{by_values_,
+                                {},
+                                is_early(decisions_) || is_early(collective_decisions_),
+                                by_collective_values_};
+  for (const std::uint32_t number : branches_.judged_by_places()) {
+    if (is_launch(number)) {
+      decided.arguments[number] = true;
+    } else {
+      decided.moves.insert(number - static_cast<std::uint32_t>(decisions_.size()));
+    }
+  }
+  return decided;
 }
 
 std::vector<TriggerFacts> EdgeJudge::trigger_facts() const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "baton/check.h"
@@ -17,8 +18,8 @@
 #include "edges/launch_binder.h"
 #include "edges/write_check.h"
 #include "load/footprints.h"
-#include "pdl/chain.h"
-#include "pdl/launch_evidence.h"
+#include "pdl/verdict/chain.h"
+#include "pdl/verdict/launch_evidence.h"
 
 namespace baton::edges {
 
@@ -33,10 +34,11 @@ struct TriggerFacts {
 // forbids an early start, all of them are full.
 class EdgeJudge : public bind::LaunchObserver {
  public:
-  // `has_pdl`: whether the device has programmatic dependent launch. The buffers and the
-  // footprints must outlive the judge.
+  // `has_pdl`: whether the device has programmatic dependent launch. `loaded`: what kernels may
+  // load, by what the program's kernels store. The buffers and the footprints must outlive the
+  // judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
-            bool has_pdl);
+            bool has_pdl, overlap::LoadedValue loaded = overlap::LoadedValue::kIndex);
 
   bool launch(const bind::LaunchExecution& execution) override;
   void skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step, bind::Before before,
@@ -47,7 +49,7 @@ class EdgeJudge : public bind::LaunchObserver {
   void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
               std::uint64_t bytes, bool writes) override {
     const MemoryPlace& start = memory_.start_of(buffer);
-    branches_.add(start.memory, start.offset + offset, bytes, writes, step.label);
+    branches_.add(start.memory, start.offset + offset, bytes, writes, step.label, number_of(step));
   }
   void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
   void branch() override { branches_.branch(); }
@@ -73,6 +75,9 @@ class EdgeJudge : public bind::LaunchObserver {
   // By launch.
   std::vector<TriggerFacts> trigger_facts() const;
   bind::DecidedByValues decided_by_values() const;
+  // Whether a launch may store differences of addresses. What any launch loads, also in a later
+  // run, may then be one.
+  bool stores_differences() const { return stores_differences_; }
   // What `looks_further_back` answered, call by call: '0' or '1'.
   const std::string& answers() const { return answers_; }
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
@@ -143,6 +148,11 @@ class EdgeJudge : public bind::LaunchObserver {
                              : collective_decisions_[number - decisions_.size()];
   }
   EdgeEnd end_of(std::uint32_t number) const;
+  // As `last_`, of steps other than launches. A condition has none: another test takes a new tape.
+  std::optional<std::uint32_t> number_of(const bind::PlannedStep& step) const {
+    if (std::holds_alternative<bind::PlannedCondition>(step.action)) return std::nullopt;
+    return static_cast<std::uint32_t>(decisions_.size()) + step.leaf;
+  }
   // Fills in the part of a report that all edges have, with the decision.
   template <typename Report>
   void report(const Edge& edge, Report& report) const;
@@ -156,6 +166,8 @@ class EdgeJudge : public bind::LaunchObserver {
 
   load::Footprints& footprints_;
   const bool has_pdl_;
+  const overlap::LoadedValue loaded_;
+  bool stores_differences_ = false;
   JudgedMemory memory_;
   overlap::LaunchChain chain_;
   BranchJudge branches_;

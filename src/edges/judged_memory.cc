@@ -88,11 +88,10 @@ JudgedMemory::JudgedMemory(const bind::BufferTable& buffers, load::Footprints& f
 // Memory that several buffers are, and rows that may share a line of a cache, have no frozen rows:
 // an early read would also bring a part of a row that is still to be written.
 void JudgedMemory::set_counters() {
-  constexpr std::uint64_t kLine = 128;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const std::optional<FrozenRows>& frozen = buffers_[i].definition->frozen;
-    if (!frozen || bind::row_bytes(buffers_[i]) % kLine != 0) continue;
-    if (buffers_[i].given && *buffers_[i].given % kLine != 0) continue;
+    if (!frozen || bind::row_bytes(buffers_[i]) % kCacheLine != 0) continue;
+    if (buffers_[i].given && !suits_frozen_rows(*buffers_[i].given)) continue;
     const auto is_here = [&](const MemoryPlace& start) {
       return start.memory == starts_[i].memory;
     };

@@ -11,9 +11,12 @@
 #include "bind/binder.h"
 #include "edges/peer_launch.h"
 #include "load/footprints.h"
-#include "pdl/address_binder.h"
+#include "pdl/footprint/address_binder.h"
 
 namespace baton::edges {
+
+// Bytes. Rows of a cache that may share one are not frozen.
+inline constexpr std::uint64_t kCacheLine = 128;
 
 // The memory that launches of a program may touch: buffers, variables of modules, and what ranks
 // write for each other. Two pieces with different numbers do not overlap.

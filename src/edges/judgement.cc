@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "pdl/origin.h"
+#include "pdl/origin/origin.h"
 
 namespace baton::edges {
 
@@ -81,6 +81,17 @@ bool given_memory_meets(const bind::BufferTable& buffers) {
   return std::ranges::adjacent_find(pieces, [](const auto& a, const auto& b) {
            return may_lead_to(a.first, a.second, b.first, b.second);
          }) != pieces.end();
+}
+
+bool suits_frozen_rows(DeviceAddress address) {
+  return address % kCacheLine == 0;
+}
+
+bool holds_with_given_memory(const bind::BufferTable& buffers) {
+  return !given_memory_meets(buffers) &&
+         std::ranges::all_of(buffers, [](const bind::BoundBuffer& buffer) {
+           return !buffer.definition->frozen || !buffer.given || suits_frozen_rows(*buffer.given);
+         });
 }
 
 }  // namespace baton::edges

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,7 +17,7 @@ namespace baton::edges {
 
 // Rules of the analysis. To be raised when a verdict about the same program may become another one:
 // kept verdicts of other rules are not used.
-inline constexpr std::uint32_t kJudgementRules = 6;
+inline constexpr std::uint32_t kJudgementRules = 7;
 
 struct JudgedLaunch {
   bool early = false, waits = false;  // as in bind::LaunchDecision
@@ -60,7 +61,8 @@ struct KeptJudgement {
 struct KnownVerdicts {
   std::string name;        // the bundle's
   Sha256Digest program{};  // of its program's text
-  std::vector<KeptJudgement> kept = {};
+  // Reads them; null if there are none.
+  std::function<std::vector<KeptJudgement>()> read = {};
 };
 
 // Answers the binder as the judge did. The judgement outlives it.
@@ -94,7 +96,13 @@ class KnownJudge : public bind::LaunchObserver {
 // the parts at whose beginnings allocations lie.
 bool may_lead_to(DeviceAddress a, std::uint64_t a_bytes, DeviceAddress b, std::uint64_t b_bytes);
 
-// Whether that is so of two buffers that callers gave memory. A judgement holds where it is not.
+// Whether that is so of two buffers that callers gave memory.
 bool given_memory_meets(const bind::BufferTable& buffers);
+
+// Whether rows of a cache that begins there may be frozen: they share no line with other memory.
+bool suits_frozen_rows(DeviceAddress address);
+
+// Whether a judgement of the program without memory of callers holds for these buffers.
+bool holds_with_given_memory(const bind::BufferTable& buffers);
 
 }  // namespace baton::edges

@@ -175,5 +175,24 @@ TEST(Judgement, GivenMemoryMeetsInAPartOfAnAlignment) {
   EXPECT_FALSE(meets({{0, 256}, {256, 64}}));
 }
 
+// Kept verdicts are of caches that begin with a line.
+TEST(Judgement, HoldsForCachesThatBeginWithALine) {
+  ProgramBuffer cache;
+  cache.frozen.emplace();
+  const ProgramBuffer other;
+  const auto holds = [](const ProgramBuffer& definition, std::optional<DeviceAddress> given) {
+    bind::BufferTable buffers(1);
+    buffers[0].definition = &definition;
+    buffers[0].bytes = 512;
+    buffers[0].given = given;
+    return holds_with_given_memory(buffers);
+  };
+  EXPECT_TRUE(holds(cache, std::nullopt));
+  EXPECT_TRUE(holds(cache, 256));
+  EXPECT_TRUE(holds(cache, 384));
+  EXPECT_FALSE(holds(cache, 320));
+  EXPECT_TRUE(holds(other, 320));
+}
+
 }  // namespace
 }  // namespace baton::edges

@@ -66,11 +66,12 @@ overlap::BoundLaunch LaunchBinder::bind(const bind::LaunchExecution& execution) 
     return *site.bound;
   }
   site.bound.reset();
+  const overlap::VariableNumber variable = [&](std::string_view name, bool constant) {
+    return memory_.variable(execution.step.label, name, constant);
+  };
   overlap::BoundLaunch bound =
       overlap::bind(*site.footprint, site.arguments, extents_of(config.block),
-                    extents_of(config.grid), [&](std::string_view name, bool constant) {
-                      return memory_.variable(execution.step.label, name, constant);
-                    });
+                    extents_of(config.grid), variable, loaded_);
   bound.number = execution.launch.number;
   if (!share_memory(site.arguments) && !bound.has_wide_places) {
     site.bound = bound;

@@ -10,7 +10,7 @@
 #include "bind/binder.h"
 #include "edges/judged_memory.h"
 #include "load/footprints.h"
-#include "pdl/bound.h"
+#include "pdl/footprint/bound.h"
 
 namespace baton::edges {
 
@@ -23,8 +23,9 @@ inline std::array<std::uint32_t, 3> extents_of(const Dim3& dim) {
 class LaunchBinder {
  public:
   // `launches`: how many the program has. The memory and the footprints must outlive it.
-  LaunchBinder(std::size_t launches, JudgedMemory& memory, load::Footprints& footprints)
-      : memory_(memory), footprints_(footprints), sites_(launches) {}
+  LaunchBinder(std::size_t launches, JudgedMemory& memory, load::Footprints& footprints,
+               overlap::LoadedValue loaded)
+      : memory_(memory), footprints_(footprints), loaded_(loaded), sites_(launches) {}
 
   overlap::BoundLaunch bind(const bind::LaunchExecution& execution);
   // Of the last execution of that launch.
@@ -45,6 +46,7 @@ class LaunchBinder {
 
   JudgedMemory& memory_;
   load::Footprints& footprints_;
+  const overlap::LoadedValue loaded_;
   std::vector<Site> sites_;  // by launch
 };
 

@@ -7,6 +7,7 @@
 
 #include "chip/chip.h"
 #include "image/cubin.h"
+#include "image/debug_params.h"
 #include "image/machine_code.h"
 #include "image/nv_info.h"
 #include "image/param_types.h"
@@ -232,6 +233,7 @@ ImageFacts read_cubin_facts(const Image& image) {
         fmt::format("ABI version {} is not known: kernels are listed by name only", cubin.abi()));
   }
   CubinReader(cubin, facts).read();
+  if (facts.debug == DebugInfo::kFull) name_params(facts, debug_params(cubin.sections()));
   return facts;
 }
 

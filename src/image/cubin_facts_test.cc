@@ -238,6 +238,11 @@ TEST(CubinFacts, SaysWhatDebuggersFind) {
   EXPECT_EQ(facts_of(bytes_of("debug_full")).debug, DebugInfo::kFull);
 }
 
+TEST(CubinFacts, DebugInformationNamesParameters) {
+  EXPECT_EQ(kernel(facts_of(bytes_of("debug_full")), "_Z6secondPi").params.value()[0].name, "out");
+  EXPECT_EQ(kernel(facts_of(bytes_of("debug_lines")), "_Z6secondPi").params.value()[0].name, "");
+}
+
 TEST(CubinFacts, AnUnknownAbiGivesNamesAlone) {
   std::string bytes = bytes_of("vectors_sm_90");
   bytes[8] = 9;

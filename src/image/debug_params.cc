@@ -14,6 +14,10 @@ namespace {
 // More fields, and structs nested deeper, are left to their reader.
 constexpr std::size_t kMostFields = 64;
 constexpr int kMostNesting = 8;
+// Arrays of more elements are bytes.
+constexpr std::uint64_t kMostElements = 16;
+// The parameters of a kernel are smaller.
+constexpr std::uint64_t kMostBytes = 1 << 16;
 
 // The encodings of basic types.
 enum class DwarfEncoding : std::uint64_t {
@@ -25,7 +29,7 @@ enum class DwarfEncoding : std::uint64_t {
   kUnsignedChar = 8,
 };
 
-std::optional<DType> dtype_of(const DwarfEntry& base) {
+std::optional<DType> dtype_of_base(const DwarfEntry& base) {
   constexpr DType kFloats[] = {DType::kF32, DType::kF64};
   constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
   constexpr DType kUnsigned[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
@@ -46,6 +50,29 @@ std::optional<DType> dtype_of(const DwarfEntry& base) {
     case DwarfEncoding::kUnsigned:
     case DwarfEncoding::kUnsignedChar:
       return kUnsigned[power];
+  }
+  return std::nullopt;
+}
+
+// The number that a type is; nothing for others. Numbers of few bytes are structs in CUDA's headers.
+std::optional<DType> number_of(const DwarfEntry& type) {
+  constexpr std::pair<std::string_view, DType> kStructs[] = {{"__half", DType::kF16},
+                                                             {"__nv_bfloat16", DType::kBF16},
+                                                             {"__nv_fp8_e4m3", DType::kF8E4M3},
+                                                             {"__nv_fp8_e5m2", DType::kF8E5M2}};
+  switch (type.tag) {
+    case kTagBase:
+      return dtype_of_base(type);
+    case kTagEnumeration:
+      if (type.size == 4) return DType::kI32;
+      break;
+    case kTagStruct:
+      for (const auto& [name, dtype] : kStructs) {
+        if (type.name == name && type.size == size_of(dtype)) return dtype;
+      }
+      break;
+    default:
+      break;
   }
   return std::nullopt;
 }
@@ -102,55 +129,91 @@ class ParamReader {
     return type.tag == kTagStruct || type.tag == kTagClass;
   }
 
-  // Empty where the type is not a struct of pointers and numbers.
+  // Empty where the type is not a struct whose fields are known.
   std::vector<DebugField> fields_of(std::uint64_t type) const {
     const std::optional<std::size_t> at = type_at(type);
     if (!at || !is_struct(entries_[*at])) return {};
     std::vector<DebugField> fields;
     if (!add_fields(*at, {}, 0, kMostNesting, fields)) return {};
-    // Each at the next multiple of its size, and the whole at one of the largest.
     std::uint64_t end = 0;
-    std::uint64_t largest = 1;
     for (const DebugField& field : fields) {
-      if (field.offset != (end + field.size - 1) / field.size * field.size) return {};
+      if (field.offset < end) return {};
       end = field.offset + field.size;
-      largest = std::max(largest, field.size);
     }
-    if (entries_[*at].size != (end + largest - 1) / largest * largest) return {};
-    return fields;
+    return end <= entries_[*at].size ? fields : std::vector<DebugField>();
   }
 
-  // False if there is one that is neither a pointer nor a number nor a struct of such.
+  // False if there is one of an unknown size.
   bool add_fields(std::size_t of, const std::string& prefix, std::uint64_t base, int nesting,
                   std::vector<DebugField>& fields) const {
     bool all_are_known = nesting > 0;
     for_each_inside(of, [&](const DwarfEntry& member) {
       if (member.tag != kTagMember || !all_are_known) return;
-      all_are_known = fields.size() < kMostFields &&
-                      add_field(member, prefix, base + member.member_at, nesting, fields);
+      // The compiler's own name for a base class.
+      const bool is_base = member.name.starts_with("__b_");
+      const std::string name = is_base ? prefix : prefix + std::string(member.name);
+      all_are_known = member.bit_size == 0 &&
+                      add_field(member.type, name, base + member.member_at, nesting, fields);
     });
     return all_are_known;
   }
 
-  bool add_field(const DwarfEntry& member, const std::string& prefix, std::uint64_t offset,
-                 int nesting, std::vector<DebugField>& fields) const {
-    const std::optional<std::size_t> at = type_at(member.type);
-    if (!at) return false;
+  bool add_field(std::uint64_t of, const std::string& name, std::uint64_t offset, int nesting,
+                 std::vector<DebugField>& fields) const {
+    const std::optional<std::size_t> at = type_at(of);
+    if (!at || fields.size() >= kMostFields) return false;
     const DwarfEntry& type = entries_[*at];
-    const std::string name = prefix + std::string(member.name);
-    if (is_struct(type)) return add_fields(*at, name + ".", offset, nesting - 1, fields);
-    if (type.tag == kTagPointer) {
-      const std::optional<std::size_t> to = type_at(type.type);
-      const bool is_base = to && entries_[*to].tag == kTagBase;
-      fields.push_back({name, offset, sizeof(std::uint64_t), true,
-                        is_base ? dtype_of(entries_[*to]) : std::nullopt});
+    if (type.tag == kTagArray) return add_array(*at, name, offset, nesting, fields);
+    if (const auto dtype = number_of(type)) {
+      fields.push_back({name, offset, size_of(*dtype), false, dtype});
       return true;
     }
-    std::optional<DType> dtype;
-    if (type.tag == kTagBase) dtype = dtype_of(type);
-    if (type.tag == kTagEnumeration && type.size == 4) dtype = DType::kI32;
-    if (!dtype) return false;
-    fields.push_back({name, offset, type.size, false, dtype});
+    if (is_struct(type)) {
+      const bool has_prefix = !name.empty() && !name.ends_with('.');
+      return add_fields(*at, has_prefix ? name + "." : name, offset, nesting - 1, fields);
+    }
+    if (type.tag == kTagPointer) {
+      const std::optional<std::size_t> to = type_at(type.type);
+      fields.push_back({name, offset, sizeof(std::uint64_t), true,
+                        to ? number_of(entries_[*to]) : std::nullopt});
+      return true;
+    }
+    return add_bytes(name, offset, type.size, fields);
+  }
+
+  // Its elements, or its bytes where they are many.
+  bool add_array(std::size_t at, const std::string& name, std::uint64_t offset, int nesting,
+                 std::vector<DebugField>& fields) const {
+    const DwarfEntry& array = entries_[at];
+    const std::optional<std::size_t> element = type_at(array.type);
+    const std::uint64_t size = element ? entries_[*element].size : 0;
+    const bool is_pointer = element && entries_[*element].tag == kTagPointer;
+    const std::uint64_t step = is_pointer ? sizeof(std::uint64_t) : size;
+    const std::uint64_t count = count_of(at);
+    if (step == 0 || count > kMostBytes / step) return false;
+    if (count > kMostElements) return add_bytes(name, offset, count * step, fields);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::string own = name + "[" + std::to_string(i) + "]";
+      if (!add_field(array.type, own, offset + i * step, nesting - 1, fields)) return false;
+    }
+    return true;
+  }
+
+  // Of all dimensions together.
+  std::uint64_t count_of(std::size_t array) const {
+    std::uint64_t count = 1;
+    for_each_inside(array, [&](const DwarfEntry& entry) {
+      if (entry.tag == kTagSubrange && count <= kMostBytes) {
+        count *= std::min(entry.count, kMostBytes + 1);
+      }
+    });
+    return count;
+  }
+
+  static bool add_bytes(const std::string& name, std::uint64_t offset, std::uint64_t size,
+                        std::vector<DebugField>& fields) {
+    if (size == 0 || size > kMostBytes) return false;
+    fields.push_back({name, offset, size, false, std::nullopt});
     return true;
   }
 
@@ -158,22 +221,62 @@ class ParamReader {
   std::unordered_map<std::uint64_t, std::size_t> at_;  // by offset
 };
 
+// The sections that are needed here.
+struct DebugSections {
+  PtxSection info, abbreviations, strings;
+
+  PtxSection* find(std::string_view name) {
+    if (name == ".debug_info") return &info;
+    if (name == ".debug_abbrev") return &abbreviations;
+    return name == ".debug_str" ? &strings : nullptr;
+  }
+
+  DebugParams params() const {
+    if (info.bytes.empty() || abbreviations.bytes.empty()) return {};
+    return ParamReader(read_unit(info, abbreviations, strings)).read();
+  }
+};
+
 }  // namespace
 
 DebugParams debug_params(const ptx::ParsedModule& module) {
-  PtxSection info, abbreviations, strings;
-  const std::pair<std::string_view, PtxSection*> wanted[] = {
-      {".debug_info", &info}, {".debug_abbrev", &abbreviations}, {".debug_str", &strings}};
+  DebugSections sections;
   for (const ptx::TopLevel& item : module.items()) {
     const auto* const section = std::get_if<ptx::Section>(&item);
     if (section == nullptr) continue;
-    for (const auto& [name, into] : wanted) {
-      if (section->name != name) continue;
-      if (auto read = read_section(*section)) *into = std::move(*read);
+    PtxSection* const into = sections.find(section->name);
+    if (into == nullptr) continue;
+    if (auto read = read_section(*section)) *into = std::move(*read);
+  }
+  return sections.params();
+}
+
+DebugParams debug_params(const std::vector<ElfSection>& sections) {
+  DebugSections found;
+  for (const ElfSection& section : sections) {
+    PtxSection* const into = found.find(section.name);
+    if (into != nullptr && section.is_readable) into->bytes = section.bytes;
+  }
+  return found.params();
+}
+
+void name_params(ImageFacts& facts, const DebugParams& params) {
+  for (KernelFacts& kernel : facts.kernels) {
+    const auto found = params.find(kernel.name);
+    if (found == params.end() || !kernel.params) continue;
+    if (found->second.size() != kernel.params->size()) continue;
+    for (std::size_t i = 0; i < found->second.size(); ++i) {
+      (*kernel.params)[i].name = found->second[i].name;
     }
   }
-  if (info.bytes.empty() || abbreviations.bytes.empty()) return {};
-  return ParamReader(read_unit(info, abbreviations, strings)).read();
+}
+
+void name_params(ImageFacts& facts, const std::vector<ParamNames>& params) {
+  DebugParams by_kernel;
+  for (const ParamNames& kernel : params) {
+    for (const std::string& name : kernel.names) by_kernel[kernel.kernel].push_back({name, {}});
+  }
+  name_params(facts, by_kernel);
 }
 
 }  // namespace baton::image

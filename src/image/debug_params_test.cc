@@ -59,6 +59,16 @@ TEST(DebugParams, NamesAreThoseOfTheSource) {
   EXPECT_EQ(names_in(module_with(param("out") + param("n"))), (Names{"out", "n"}));
 }
 
+TEST(DebugParams, FactsHaveTheNames) {
+  const std::string ptx = module_with(param("out") + param("n"));
+  const ImageFacts facts = read_facts(Image::from_bytes(ptx, "<ptx>"));
+  EXPECT_EQ(facts.kernels.at(0).params.value()[1].name, "n");
+  // Of another number of parameters they are those of another kernel.
+  const std::string other = module_with(param("out"));
+  const ImageFacts unnamed = read_facts(Image::from_bytes(other, "<ptx>"));
+  EXPECT_EQ(unnamed.kernels.at(0).params.value()[0].name, "");
+}
+
 TEST(DebugParams, AnUnnamedParameterHasNone) {
   EXPECT_EQ(names_in(module_with(".b8 4\n.b32 16\n" + param("n"))), (Names{"", "n"}));
 }

@@ -13,6 +13,9 @@ namespace {
 enum DwarfAttribute : std::uint64_t {
   kName = 0x03,
   kByteSize = 0x0b,
+  kBitSize = 0x0d,
+  kUpperBound = 0x2f,
+  kCount = 0x37,
   kMemberLocation = 0x38,
   kEncoding = 0x3e,
   kType = 0x49,
@@ -176,6 +179,9 @@ class UnitReader {
       if (attribute == kLinkageName || attribute == kOldLinkageName) entry.symbol = value.text;
       if (attribute == kType) entry.type = value.number;
       if (attribute == kByteSize) entry.size = value.number;
+      if (attribute == kBitSize) entry.bit_size = value.number;
+      if (attribute == kCount) entry.count = value.number;
+      if (attribute == kUpperBound) entry.count = value.number + 1;
       if (attribute == kEncoding) entry.encoding = value.number;
       if (attribute == kMemberLocation) entry.member_at = location_of(value);
     }

@@ -10,6 +10,7 @@ namespace baton::image {
 
 // The tags of DWARF that are needed here.
 enum DwarfTag : std::uint64_t {
+  kTagArray = 0x01,
   kTagClass = 0x02,
   kTagEnumeration = 0x04,
   kTagParameter = 0x05,
@@ -17,6 +18,8 @@ enum DwarfTag : std::uint64_t {
   kTagPointer = 0x0f,
   kTagStruct = 0x13,
   kTagTypedef = 0x16,
+  kTagUnion = 0x17,
+  kTagSubrange = 0x21,
   kTagBase = 0x24,
   kTagConst = 0x26,
   kTagFunction = 0x2e,
@@ -36,6 +39,8 @@ struct DwarfEntry {
   std::uint64_t size = 0;       // in bytes
   std::uint64_t encoding = 0;   // of a basic type
   std::uint64_t member_at = 0;  // of a member: where in its struct, in bytes
+  std::uint64_t bit_size = 0;   // of a member that is a bit field
+  std::uint64_t count = 0;      // of a subrange: the elements of an array
 };
 
 // The entries of the first unit, in their order. A module of PTX has one unit. The texts are parts

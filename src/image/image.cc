@@ -76,7 +76,7 @@ std::string_view Image::bytes() const {
 }
 
 const std::string& Image::name() const {
-  return content_->name;
+  return content_->held == nullptr ? content_->name : content_->held->name();
 }
 
 Image Image::from_bytes(std::string_view bytes, std::string name) {
@@ -103,6 +103,11 @@ const KernelFacts* ImageFacts::kernel(std::string_view symbol) const {
     if (candidate.name == symbol) return &candidate;
   }
   return nullptr;
+}
+
+std::shared_ptr<const ImageFacts> image::shared_facts(const Image& image) {
+  if (const auto& known = ImageContent::facts_of(image)) return known;
+  return std::make_shared<const ImageFacts>(read_facts(image));
 }
 
 ImageFacts read_facts(const Image& image) {

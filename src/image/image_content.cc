@@ -9,14 +9,13 @@ namespace baton::image {
 
 Image ImageContent::with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts) {
   auto content = std::make_shared<ImageContent>();
-  content->name = held->name();
   const ImageKind kind = facts.kind;
   content->held = std::move(held);
-  content->facts = std::move(facts);
+  content->facts = std::make_shared<const ImageFacts>(std::move(facts));
   return Image(kind, std::move(content), {});
 }
 
-const std::optional<ImageFacts>& ImageContent::facts_of(const Image& image) {
+const std::shared_ptr<const ImageFacts>& ImageContent::facts_of(const Image& image) {
   return image.content_->facts;
 }
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "base/held_bytes.h"
@@ -16,17 +15,18 @@
 namespace baton::image {
 
 struct ImageContent {
-  std::string name;
+  std::string name;   // unless the bytes are held
   std::string owned;  // the bytes, unless they are static or held
 
   // The bytes of an image in a larger file, checked when they are first asked for.
   std::shared_ptr<const HeldBytes> held;
-  std::optional<ImageFacts> facts;  // known without reading the image
+  std::shared_ptr<const ImageFacts> facts;  // known without reading the image, or null
 
   // An image whose facts are known. Reads no byte of it. `held` has a NUL after PTX, which is not
   // of the text.
   static Image with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts);
-  static const std::optional<ImageFacts>& facts_of(const Image& image);
+  // Null where they are to be read from the bytes.
+  static const std::shared_ptr<const ImageFacts>& facts_of(const Image& image);
 
   static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
@@ -47,5 +47,8 @@ struct ImageContent {
 inline std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image) {
   return ImageContent::ptx_of(image);
 }
+
+// As read_facts. Facts that came with the image are shared with it, and not copied.
+std::shared_ptr<const ImageFacts> shared_facts(const Image& image);
 
 }  // namespace baton::image

@@ -11,6 +11,9 @@ namespace baton {
 namespace image {
 namespace {
 
+// Looking at so many names takes less time than a table of them.
+constexpr std::size_t kFew = 8;
+
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
@@ -147,6 +150,7 @@ struct KernelIndex::Loose {
 };
 
 KernelIndex::KernelIndex(const ImageFacts& facts) : facts_(facts) {
+  if (facts.kernels.size() <= kFew) return;
   by_symbol_.reserve(facts.kernels.size());
   for (const KernelFacts& kernel : facts.kernels) by_symbol_.emplace(kernel.name, &kernel);
 }
@@ -154,6 +158,7 @@ KernelIndex::KernelIndex(const ImageFacts& facts) : facts_(facts) {
 KernelIndex::~KernelIndex() = default;
 
 const KernelFacts* KernelIndex::symbol(std::string_view name) const {
+  if (facts_.kernels.size() <= kFew) return facts_.kernel(name);
   const auto found = by_symbol_.find(name);
   return found == by_symbol_.end() ? nullptr : found->second;
 }
@@ -174,8 +179,7 @@ const KernelIndex::Loose& KernelIndex::loose() const {
   return *loose_;
 }
 
-std::vector<const KernelFacts*> KernelIndex::matches(std::string_view entry) const {
-  if (const KernelFacts* exact = symbol(entry)) return {exact};
+std::vector<const KernelFacts*> KernelIndex::looser_matches(std::string_view entry) const {
   std::string wanted = normalised(entry);
   if (wanted.starts_with("::")) wanted.erase(0, 2);
   for (const auto& reading : loose().readings) {
@@ -188,7 +192,8 @@ std::vector<const KernelFacts*> KernelIndex::matches(std::string_view entry) con
 const KernelFacts& KernelIndex::find_or_only(std::string_view name,
                                              std::string_view image_name) const {
   if (facts_.kernels.size() <= 1) return find("", image_name);
-  const std::vector<const KernelFacts*> found = matches(name);
+  if (const KernelFacts* exact = symbol(name)) return *exact;
+  const std::vector<const KernelFacts*> found = looser_matches(name);
   if (found.empty()) return find("", image_name);
   if (found.size() > 1) throw_ambiguous(name, image_name, found);
   return *found[0];
@@ -207,7 +212,8 @@ const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view im
                 "{} holds {} kernels and no entry was named: {}; name one of them", image_name,
                 facts_.kernels.size(), listed(entry_names(facts_)));
   }
-  const std::vector<const KernelFacts*> found = matches(entry);
+  if (const KernelFacts* exact = symbol(entry)) return *exact;
+  const std::vector<const KernelFacts*> found = looser_matches(entry);
   if (found.size() == 1) return *found[0];
   if (found.size() > 1) throw_ambiguous(entry, image_name, found);
   const std::vector<std::string> available = entry_names(facts_);

@@ -31,11 +31,11 @@ class KernelIndex {
  private:
   struct Loose;
   const Loose& loose() const;
-  // The kernels that the strictest reading with any gives.
-  std::vector<const KernelFacts*> matches(std::string_view entry) const;
+  // Of a name that is not a symbol: the kernels of the strictest reading that gives any.
+  std::vector<const KernelFacts*> looser_matches(std::string_view entry) const;
 
   const ImageFacts& facts_;
-  std::unordered_map<std::string_view, const KernelFacts*> by_symbol_;
+  std::unordered_map<std::string_view, const KernelFacts*> by_symbol_;  // empty for few kernels
   mutable std::once_flag once_;
   mutable std::unique_ptr<const Loose> loose_;
 };

@@ -55,6 +55,7 @@ void merge_params(KernelFacts& out, const KernelFacts& machine, const KernelFact
   for (std::size_t i = 0; i < out.params->size(); ++i) {
     (*out.params)[i].offset = (*machine.params)[i].offset;
     take_type((*out.params)[i], (*machine.params)[i]);
+    if ((*out.params)[i].name.empty()) (*out.params)[i].name = (*machine.params)[i].name;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "image/mangled_name.h"
 
 namespace baton::image {
@@ -42,6 +43,23 @@ void apply_name(KernelFacts& kernel) {
   for (std::size_t i = 0; i < kernel.params->size(); ++i) {
     apply((*kernel.params)[i], (*name->params)[i]);
   }
+}
+
+std::string_view without_params(std::string_view demangled) {
+  int depth = 0;
+  for (std::size_t i = demangled.size(); i-- > 0;) {
+    if (demangled[i] == ')') ++depth;
+    if (demangled[i] == '(' && --depth == 0) return demangled.substr(0, i);
+  }
+  return demangled;
+}
+
+std::string declaration_text(const ParamFacts& param, std::string_view name) {
+  // Types of templates can be thousands of characters.
+  std::string text =
+      param.type.empty() ? fmt::format("{} bytes", param.size) : printable(param.type);
+  if (!name.empty()) text += fmt::format(" {}", printable(name));
+  return text;
 }
 
 std::string describe_type(const ParamFacts& param) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,11 @@ void apply_name(KernelFacts& kernel);
 
 // How a parameter of unknown source type is called in messages: "pointer", "i32", "12 bytes".
 std::string describe_type(const ParamFacts& param);
+
+// A demangled name without its parameters: "norm<float>". Template arguments may have parentheses.
+std::string_view without_params(std::string_view demangled);
+
+// A parameter in a signature: "float const* x", "float const*".
+std::string declaration_text(const ParamFacts& param, std::string_view name);
 
 }  // namespace baton::image

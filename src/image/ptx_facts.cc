@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "baton/error.h"
+#include "image/debug_params.h"
 #include "image/image_content.h"
 #include "image/param_types.h"
 #include "image/ptx_reach.h"
@@ -179,6 +180,7 @@ ImageFacts read_ptx_facts(const Image& image) {
     }
   }
   facts.remarks = reach.remarks();
+  if (facts.debug == DebugInfo::kFull) name_params(facts, debug_params(*module));
   return facts;
 }
 

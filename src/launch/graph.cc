@@ -70,6 +70,7 @@ struct Graph::State {
   // Adds the node that `call` adds after these nodes, then its programmatic edges.
   template <typename Call>
   NativeGraphNode add(Span<const GraphEdge> after, Call&& call) {
+    launch::require_distinct(after);
     const std::vector<CUgraphNode> full = launch::full_edges(after);
     const ContextGuard guard(device);
     CUgraphNode node = nullptr;
@@ -122,6 +123,10 @@ Graph::~Graph() = default;
 
 Graph Graph::capture(const Stream& stream, const std::function<void()>& work) {
   if (!work) throw error(ErrorCode::kInvalidInput, "the function whose work is captured is empty");
+  if (stream.is_capturing()) {
+    throw error(ErrorCode::kInvalidInput,
+                "a graph is being captured from the stream already; end that capture first");
+  }
   const driver::Driver& driver = stream.device().driver();
   const ContextGuard guard(stream.device());
   BATON_DRIVER_CALL(driver, cuStreamBeginCapture, stream.native(),

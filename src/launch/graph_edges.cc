@@ -78,6 +78,18 @@ std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after) {
   return nodes;
 }
 
+void require_distinct(Span<const GraphEdge> after) {
+  for (std::size_t i = 1; i < after.size(); ++i) {
+    for (std::size_t first = 0; first < i; ++first) {
+      if (after[first].from != after[i].from || after[i].from == nullptr) continue;
+      throw error(ErrorCode::kInvalidInput,
+                  "edges {} and {} come from one node, and two nodes have one edge; leave out the "
+                  "one that orders less",
+                  first, i);
+    }
+  }
+}
+
 void require_wait(const LaunchPlan& launch, Span<const GraphEdge> after) {
   const bool is_early = std::any_of(after.begin(), after.end(), [](const GraphEdge& edge) {
     return edge.kind == GraphEdgeKind::kProgrammatic;

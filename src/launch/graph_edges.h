@@ -19,6 +19,9 @@ CUgraphEdgeData data_of(GraphEdgeKind kind);
 // The nodes of the full edges, which the calls that add nodes take.
 std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after);
 
+// Throws kInvalidInput for two edges from one node, which the driver refuses without a reason.
+void require_distinct(Span<const GraphEdge> after);
+
 // Throws kInvalidInput for a programmatic edge to a launch whose kernel never waits, unless its
 // configuration has force_pdl.
 void require_wait(const LaunchPlan& launch, Span<const GraphEdge> after);

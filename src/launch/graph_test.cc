@@ -283,6 +283,22 @@ TEST_F(GraphTest, BodiesTakeNoHostFunctionsAndRecords) {
   EXPECT_EQ(value(), 3u);
 }
 
+TEST_F(GraphTest, TwoEdgesFromOneNodeAreRefused) {
+  Graph graph(device_);
+  const NativeGraphNode first = graph.add(plan(2));
+  const GraphEdge early(first, GraphEdgeKind::kLaunchOrder);
+  for (const GraphEdge& second : {GraphEdge(first), early}) {
+    const std::vector<GraphEdge> edges = {first, graph.add_empty(), second};
+    expect_refusal([&] { graph.add(plan(2), edges); }, "edges 0 and 2 come from one node");
+  }
+}
+
+TEST_F(GraphTest, ACaptureInACaptureIsRefused) {
+  expect_refusal([&] { Graph::capture(stream_, [&] { Graph::capture(stream_, [] {}); }); },
+                 "captured from the stream already");
+  EXPECT_FALSE(stream_.is_capturing());
+}
+
 TEST_F(GraphTest, GraphsThatWereMovedFromAreRefused) {
   Graph graph(device_);
   Graph moved = std::move(graph);

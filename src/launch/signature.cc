@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "image/param_types.h"
 
 namespace baton::launch {
 namespace {
@@ -15,11 +16,11 @@ std::string describe(const ArgumentType& type) {
   return fmt::format("{} bytes", type.size);
 }
 
-std::string parameter_type(const KernelState& kernel, const ResolvedKernel& resolved,
-                           std::size_t index) {
+std::string declaration(const KernelState& kernel, const ResolvedKernel& resolved,
+                        std::size_t index) {
   const auto& facts = kernel.facts().params;
-  if (facts && index < facts->size() && !(*facts)[index].type.empty()) {
-    return printable((*facts)[index].type);  // types of templates can be thousands of characters
+  if (facts && index < facts->size()) {
+    return image::declaration_text((*facts)[index], (*facts)[index].name);
   }
   return fmt::format("{} bytes", resolved.params()[index].size);
 }
@@ -47,7 +48,7 @@ bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) 
 Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
                       std::span<const ArgumentType> types) {
   const auto& params = resolved.params();
-  const std::string& name = kernel.facts().name;
+  const std::string name = printable(image::without_params(kernel.facts().demangled));
   const std::string signature = parameter_list(kernel, resolved);
   if (params.size() != types.size()) {
     return error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given", name,
@@ -62,9 +63,9 @@ Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
 Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, std::size_t index,
                      const ArgumentType& type) {
   const auto& params = resolved.params();
-  const std::string& name = kernel.facts().name;
+  const std::string name = printable(image::without_params(kernel.facts().demangled));
   const std::string signature = parameter_list(kernel, resolved);
-  const std::string wanted = parameter_type(kernel, resolved, index);
+  const std::string wanted = declaration(kernel, resolved, index);
   if (params[index].size != type.size) {
     return error(ErrorCode::kInvalidInput,
                  "kernel {}: argument {} has {} bytes, the parameter ({}) has {}; it takes "
@@ -86,7 +87,7 @@ std::string parameter_list(const KernelState& kernel, const ResolvedKernel& reso
   std::string list;
   for (std::size_t i = 0; i < resolved.params().size(); ++i) {
     if (i != 0) list += ", ";
-    list += parameter_type(kernel, resolved, i);
+    list += declaration(kernel, resolved, i);
   }
   return list.empty() ? "none" : list;
 }

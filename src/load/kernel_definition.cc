@@ -192,14 +192,10 @@ std::vector<KernelDefinition> read_definitions(const Program& program) {
   return definitions.take();
 }
 
-void make(const KernelDefinition& definition, const std::string& arch, bool use_cache,
-          KernelModule& module) {
-  module.image = definition.image;
-  module.compiled = definition.compiled;
+void make(KernelDefinition& definition, CompileOptions options, KernelModule& module) {
+  module.image = std::exchange(definition.image, std::nullopt);
+  module.compiled = std::exchange(definition.compiled, std::nullopt);
   if (module.image || module.compiled) return;
-  CompileOptions options;
-  options.arch = arch;
-  options.use_cache = use_cache;
   std::unordered_set<std::string_view> known;
   for (const ProgramKernel* kernel : definition.kernels) {
     if (!kernel->entry.empty() && known.insert(kernel->entry).second) {
@@ -227,7 +223,7 @@ void make(const KernelDefinition& definition, const std::string& arch, bool use_
 KernelModule describe(KernelDefinition definition, const std::string& arch, bool use_cache) {
   KernelModule module;
   const ImageFacts facts = at_kernel(*definition.kernels[0], [&] {
-    make(definition, arch, use_cache, module);
+    make(definition, {.arch = arch, .use_cache = use_cache, .param_names = true}, module);
     return module.compiled ? read_facts(*module.compiled) : read_facts(*module.image);
   });
   const KernelEntries entries(facts, module.compiled ? &*module.compiled : nullptr,

@@ -31,12 +31,13 @@ struct KernelDefinition {
 std::vector<KernelDefinition> read_definitions(const Program& program);
 
 // Sets `compiled` or `image` of a module: compiles a source and links a link, with the entries of
-// all kernels, unless that was done before. Throws what compiling and linking throw.
-void make(const KernelDefinition& definition, const std::string& arch, bool use_cache,
-          KernelModule& module);
+// all kernels. What was made before moves from the definition into the module. Throws what
+// compiling and linking throw.
+void make(KernelDefinition& definition, CompileOptions options, KernelModule& module);
 
 // What the definition's kernels are, by its images alone: for people who have no device for them.
-// Throws what compiling, reading and finding the kernels throw, at the kernel's place.
+// Parameters have their names. Throws what compiling, reading and finding the kernels throw, at the
+// kernel's place.
 KernelModule describe(KernelDefinition definition, const std::string& arch, bool use_cache);
 
 // Notes in a module what it was made from.

@@ -11,8 +11,8 @@
 namespace baton::load {
 
 // Finds the kernels that a program names in one image: by `entry`, or, where a kernel has none, by
-// the kernel's own name in the program, or as the image's only kernel. Refers to the facts and the
-// compile, which must outlive it unchanged.
+// the kernel's own name in the program, or as the image's only kernel. Refers to the facts, the
+// compile and the image's name, which must outlive it unchanged.
 class KernelEntries {
  public:
   // `compiled`: null for an image that the program gives; else its name expressions are entries.
@@ -24,7 +24,7 @@ class KernelEntries {
  private:
   const image::KernelIndex index_;
   std::unordered_map<std::string_view, std::string_view> symbols_;  // of name expressions
-  const std::string image_name_;
+  const std::string_view image_name_;
 };
 
 }  // namespace baton::load

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "load/instrumentation.h"
 #include "load/kernel_entries.h"
 #include "load/read_ahead.h"
+#include "runtime/context.h"
 
 namespace baton::load {
 namespace {
@@ -105,18 +107,22 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
       is_instrumented_(options.instrument) {
   const Rewrites rewrites(program, device, options);
   LoadCount count(options.progress, definitions.size());
+  reports_.reserve(definitions.size());
+  kernels_.reserve(program.kernels().size());
+  const std::string arch = device.compile_arch();
   for (std::size_t number = 0; number < definitions.size(); ++number) {
-    const KernelDefinition& definition = definitions[number];
+    KernelDefinition& definition = definitions[number];
     KernelModule& report = reports_.emplace_back();
     at_kernel(*definition.kernels[0], [&] {
       const bool is_made_here = !definition.image && !definition.compiled;
       if (is_made_here) count.begin(number, definition);
-      make(definition, device.compile_arch(), options.use_cache, report);
+      make(definition, {.arch = arch, .use_cache = options.use_cache}, report);
       rewrites.apply(definition, report);
       if (options.instrument) instrument_kernels(definition, device, report);
     });
   }
   load_modules(definitions, device, count);
+  const ContextGuard guard(device);  // once, and not for each kernel
   for (std::size_t number = 0; number < definitions.size(); ++number) {
     KernelDefinition& definition = definitions[number];
     at_kernel(*definition.kernels[0], [&] { rewrites.insist(definition, reports_[number]); });
@@ -137,6 +143,7 @@ void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions, c
   };
   std::vector<std::size_t> to_compile;
   std::vector<Image> machine_code;
+  machine_code.reserve(definitions.size());
   for (std::size_t number = 0; number < definitions.size(); ++number) {
     const KernelModule& report = reports_[number];
     if (driver_compiles(device, report)) {
@@ -148,6 +155,7 @@ void KernelSet::load_modules(const std::vector<KernelDefinition>& definitions, c
   const ReadAhead read_ahead(std::move(machine_code));
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
   ThreadTeam(threads).run(to_compile.size(), [&](std::size_t k) { load(to_compile[k]); });
+  modules_.reserve(definitions.size());
   for (std::size_t number = 0; number < definitions.size(); ++number) {
     if (!loaded[number]) load(number);
     modules_.push_back(*std::move(loaded[number]));
@@ -167,6 +175,7 @@ void KernelSet::take_kernels(const KernelDefinition& definition, const Device& d
   }
   const KernelEntries entries(module.facts(), report.compiled ? &*report.compiled : nullptr,
                               definition.name);
+  report.kernels.reserve(definition.kernels.size());
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] {
       const Kernel loaded = module.kernel(entries.of(*kernel).name);
@@ -188,7 +197,7 @@ const Image* KernelSet::ptx(std::string_view name) const {
 }
 
 const KernelSet::Loaded& KernelSet::at(std::string_view name) const {
-  const auto found = kernels_.find(std::string(name));
+  const auto found = kernels_.find(name);
   if (found == kernels_.end()) {
     throw error(ErrorCode::kNotFound, "the program has no kernel \"{}\"", name);
   }

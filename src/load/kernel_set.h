@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/name_map.h"
 #include "baton/kernel_module.h"
 #include "baton/module.h"
 #include "baton/program.h"
@@ -51,7 +51,7 @@ class KernelSet {
   bool is_instrumented_ = false;
   std::vector<KernelModule> reports_;  // of each definition
   std::vector<Module> modules_;        // the same, loaded
-  std::unordered_map<std::string, Loaded> kernels_;
+  NameMap<Loaded> kernels_;
 };
 
 }  // namespace baton::load

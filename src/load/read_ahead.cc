@@ -15,7 +15,7 @@ constexpr std::size_t kFewest = 4;
 
 ReadAhead::ReadAhead(std::vector<Image> images) {
   if (images.size() < kFewest) return;
-  const auto read = [images = std::move(images)](const std::stop_token& stop) {
+  auto read = [images = std::move(images)](const std::stop_token& stop) {
     for (const Image& image : images) {
       if (stop.stop_requested()) return;
       try {
@@ -26,7 +26,7 @@ ReadAhead::ReadAhead(std::vector<Image> images) {
     }
   };
   try {
-    thread_ = std::jthread(read);
+    thread_ = std::jthread(std::move(read));
   } catch (const std::system_error& failure) {
     log(LogLevel::kDebug, "images are not read ahead: {}", failure.what());
   }

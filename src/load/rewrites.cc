@@ -47,9 +47,18 @@ Rewrites::Rewrites(const Program& program, const Device& device, const LoadOptio
       default_(options.rewrite),
       off_(bind::pdl_switched_off()),
       has_pdl_(device.architecture() >= chip::kFirstWithPdl) {
+  if (!may_rewrite()) return;
   // A buffer that is a variable may be one in constant memory, and be written as a buffer.
   for (const ProgramBuffer& buffer : program_.buffers()) constant_memory_ &= !buffer.variable;
   walk(program_.steps(), false);
+}
+
+// Whether anything asks for it: most programs do not, and their launches need not be looked at.
+bool Rewrites::may_rewrite() const {
+  if (off_) return false;
+  return std::ranges::any_of(program_.kernels(), [this](const ProgramKernel& kernel) {
+    return kernel.rewrite.value_or(default_) != RewriteMode::kOff;
+  });
 }
 
 void Rewrites::walk(const std::vector<ProgramStep>& steps, bool in_group) {

@@ -6,7 +6,7 @@
 
 #include "baton/kernel_module.h"
 #include "load/kernel_definition.h"
-#include "pdl/rewrite.h"
+#include "pdl/rewrite/rewrite.h"
 
 namespace baton::load {
 
@@ -35,6 +35,7 @@ class Rewrites {
   };
   struct Wanted;
 
+  bool may_rewrite() const;
   void walk(const std::vector<ProgramStep>& steps, bool in_group);
   void note(const LaunchStep& step, bool follows_launch);
   overlap::EarlyArgument use_of(const LaunchArgument& argument) const;
@@ -50,7 +51,7 @@ class Rewrites {
   bool off_ = false;
   bool has_pdl_ = false;
   bool constant_memory_ = true;
-  std::unordered_map<std::string, Use> uses_;  // by kernel
+  std::unordered_map<std::string, Use> uses_;  // by kernel; empty where none may be rewritten
 };
 
 }  // namespace baton::load

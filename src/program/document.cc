@@ -203,7 +203,8 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
     Error refusal = error_at(where, ErrorCode::kInvalidInput, "not TOML: {}",
                              printable(failure.description(), 400));
     refusal.note(source_excerpt(text_, where.line, where.column));
-    if (name_.ends_with(".cu") || name_.ends_with(".cuh")) {
+    const std::string_view file = name_;
+    if (file.ends_with(".cu") || file.ends_with(".cuh")) {
       refusal.note(
           "a program file names CUDA source, by source = \"...\"; baton compile makes an "
           "image of it");

@@ -51,7 +51,7 @@ class Document {
   Document(std::string_view text, std::string name);
 
   const DocumentNode& root() const { return root_; }
-  const std::string& name() const { return name_; }
+  const FileName& name() const { return name_; }
 
   SourceLocation place(const DocumentNode& node) const { return {name_, node.line, node.column}; }
   SourceLocation place(const DocumentNode::Member& member) const {
@@ -73,7 +73,7 @@ class Document {
   std::size_t offset(int line, int column) const;
 
   std::string text_;
-  std::string name_;
+  FileName name_;
   std::vector<std::size_t> line_starts_;
   DocumentNode root_;
 };

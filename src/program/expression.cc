@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "baton/program.h"
@@ -54,7 +55,7 @@ Expression call(const char* function, const Expression& a, const Expression& b) 
 }  // namespace
 
 Expression::Expression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(ExpressionKind::kInteger, text, where)) {}
+    : code_(parse_expression(ExpressionKind::kInteger, text, std::move(where))) {}
 
 void Expression::require_signed(std::uint64_t value) {
   constexpr std::uint64_t kGreatest = std::numeric_limits<std::int64_t>::max();
@@ -125,7 +126,7 @@ Expression floordiv(const Expression& a, const Expression& b) {
 }
 
 FloatExpression::FloatExpression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(ExpressionKind::kFloat, text, where)) {}
+    : code_(parse_expression(ExpressionKind::kFloat, text, std::move(where))) {}
 
 const std::string& FloatExpression::text() const {
   return code_->text;

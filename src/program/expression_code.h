@@ -109,7 +109,7 @@ constexpr std::int64_t floor_remainder(std::int64_t a, std::int64_t b) {
 // bytes and deeper nesting than 60 are refused.
 std::shared_ptr<const ExpressionCode> parse_expression(ExpressionCode::Kind kind,
                                                        std::string_view text,
-                                                       const SourceLocation& where);
+                                                       SourceLocation where);
 
 // Letters, digits and underscores, not starting with a digit, and not the name of a function: what
 // symbols, indexes and buffers are called.

@@ -215,8 +215,9 @@ class ExpressionParser {
       if (length < rest.size() && (rest[length] == '+' || rest[length] == '-')) ++length;
       digits();
     }
-    std::string number(negative ? 1 : 0, '-');
-    number += rest.substr(0, length);
+    // Spaces may follow the sign.
+    const std::string with_sign = negative ? std::string("-").append(rest.substr(0, length)) : "";
+    const std::string_view number = negative ? with_sign : rest.substr(0, length);
     const char* const first = number.data();
     const char* const last = first + number.size();
     std::int64_t value = 0;
@@ -284,7 +285,7 @@ bool is_identifier(std::string_view text) {
 }
 
 std::shared_ptr<const ExpressionCode> parse_expression(ExpressionKind kind, std::string_view text,
-                                                       const SourceLocation& where) {
+                                                       SourceLocation where) {
   if (text.size() > kMaxLength) {
     throw error_at(where, ErrorCode::kInvalidInput,
                    "an expression of {} bytes is longer than the limit of {}", text.size(),
@@ -293,7 +294,7 @@ std::shared_ptr<const ExpressionCode> parse_expression(ExpressionKind kind, std:
   auto code = std::make_shared<ExpressionCode>();
   code->kind = kind;
   code->text = text;
-  code->where = where;
+  code->where = std::move(where);
   ExpressionParser(*code).parse();
   return code;
 }

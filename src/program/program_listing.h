@@ -50,7 +50,7 @@ class ProgramListing {
   void list(const std::string& value) { say(fmt::format("\"{}\"", value)); }
   void list(const std::filesystem::path& value) { list(value.string()); }
   void list(const SourceLocation& where) {
-    say(fmt::format("{}:{}:{}", where.file, where.line, where.column));
+    say(fmt::format("{}:{}:{}", where.file.text(), where.line, where.column));
   }
   void list(const Expression& value) {
     list(value.text());

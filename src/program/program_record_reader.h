@@ -76,10 +76,10 @@ inline std::size_t count_of(TensorMapFill) {
 // values are for Program to check.
 class ProgramRecordReader {
  public:
-  // Reads the table of texts. All must outlive the reader. Relative paths start from `directory`.
-  ProgramRecordReader(ByteReader& bytes, const std::string& document,
-                      const std::filesystem::path& directory)
-      : bytes_(bytes), document_(document), folder_((directory / "").native()) {
+  // Reads the table of texts. `bytes` must outlive the reader. Relative paths start from
+  // `directory`.
+  ProgramRecordReader(ByteReader& bytes, FileName document, const std::filesystem::path& directory)
+      : bytes_(bytes), files_{{}, std::move(document)}, folder_((directory / "").native()) {
     const std::uint64_t texts = count("the number of texts");
     texts_.reserve(std::min(texts, kMostReserved));
     for (std::uint64_t i = 0; i < texts; ++i) texts_.push_back(bytes_.bytes(number(), "a text"));
@@ -106,27 +106,39 @@ class ProgramRecordReader {
                 bytes_.place(), fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // Most are below 128.
-  std::uint64_t number() {
-    const auto first = bytes_.number<std::uint8_t>("a number");
+  // Most are below 128. A record has hundreds for each launch, so that these are inline.
+  [[gnu::always_inline]] std::uint64_t number() {
+    const std::uint8_t first = bytes_.byte("a number");
     return first < 0x80 ? first : longer_number(first & 0x7f);
   }
   std::uint64_t longer_number(std::uint64_t value) {
     for (int shift = 7; shift < 64; shift += 7) {
-      const auto byte = bytes_.number<std::uint8_t>("a number");
+      const std::uint8_t byte = bytes_.byte("a number");
       value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }
     refuse("a number of more than 64 bits");
   }
-  std::uint64_t number_below(std::uint64_t end, const char* what) {
+  [[gnu::always_inline]] std::uint64_t number_below(std::uint64_t end, const char* what) {
     const std::uint64_t value = number();
-    if (value >= end) refuse("{} is {}, it must be below {}", what, value, end);
+    if (value >= end) refuse_number(value, end, what);
     return value;
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_number(std::uint64_t value, std::uint64_t end,
+                                                            const char* what) const {
+    refuse("{} is {}, it must be below {}", what, value, end);
   }
   // Every item takes a byte or more.
   std::uint64_t count(const char* what) { return number_below(bytes_.remaining() + 1, what); }
   std::string_view text() { return texts_[number_below(texts_.size(), "the number of a text")]; }
+
+  // Made at its first place, and shared by the others.
+  const FileName& file(std::uint64_t number) {
+    if (number >= files_.size()) files_.resize(number + 1);
+    FileName& name = files_[number];
+    if (number > 1 && name.empty()) name = texts_[number - 2];
+    return name;
+  }
 
   void read(bool& value) { value = number_below(2, "a truth value") != 0; }
   void read(std::size_t& value) { value = number(); }
@@ -135,7 +147,10 @@ class ProgramRecordReader {
     value = static_cast<std::int64_t>((bits >> 1) ^ (0 - (bits & 1)));
   }
   void read(double& value) { value = std::bit_cast<double>(__builtin_bswap64(number())); }
-  void read(std::string& value) { value = text(); }
+  // Most are empty, as they were before.
+  void read(std::string& value) {
+    if (const std::string_view found = text(); !found.empty()) value = found;
+  }
   void read(std::filesystem::path& value) {
     const std::string_view found = text();
     if (found.find('\0') != std::string_view::npos)
@@ -146,9 +161,7 @@ class ProgramRecordReader {
     value = std::move(whole.append(found));
   }
   void read(SourceLocation& where) {
-    const std::uint64_t file = number_below(texts_.size() + 2, "the number of a file");
-    if (file == 1) where.file = document_;
-    if (file > 1) where.file = texts_[file - 2];
+    where.file = file(number_below(texts_.size() + 2, "the number of a file"));
     where.line = static_cast<int>(number_below(kMostLines, "a line"));
     where.column = static_cast<int>(number_below(kMostLines, "a column"));
   }
@@ -168,13 +181,13 @@ class ProgramRecordReader {
     read(where);
     return T(found, std::move(where));
   }
-  // Nor have these a default.
+  // Nor have these a default: what stands in for it.
   template <typename T>
-  static T blank() {
+  static auto blank() {
     if constexpr (std::is_same_v<T, Requirement>) {
-      return Requirement("0 == 0");
+      return "0 == 0";
     } else {
-      return T(0.0);
+      return 0.0;
     }
   }
 
@@ -225,7 +238,7 @@ class ProgramRecordReader {
   }
 
   ByteReader& bytes_;
-  const std::string& document_;
+  std::vector<FileName> files_;  // none, the document, then the texts that are names of files
   std::string folder_;  // of relative paths: empty, or with a slash at its end
   std::vector<std::string_view> texts_;
   int levels_ = 0;

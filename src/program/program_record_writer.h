@@ -81,7 +81,7 @@ class ProgramRecordWriter {
     } else if (where.file == document_) {
       number(1);
     } else {
-      number(2 + number_of(where.file));
+      number(2 + number_of(where.file.text()));
     }
     number(static_cast<std::uint64_t>(where.line));
     number(static_cast<std::uint64_t>(where.column));

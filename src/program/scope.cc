@@ -13,34 +13,34 @@
 namespace baton {
 
 void ProgramScope::declare(const ProgramSymbol& symbol) {
-  declare(symbol.name, {"symbol", symbol.where});
+  declare(symbol.name, {"symbol", &symbol.where});
 }
 
 void ProgramScope::declare(const ProgramBuffer& buffer) {
-  declare(buffer.name, {"buffer", buffer.where, &buffer});
+  declare(buffer.name, {"buffer", &buffer.where, &buffer});
 }
 
-void ProgramScope::declare(const std::string& name, const Declared& declared) {
+void ProgramScope::declare(std::string_view name, const Declared& declared) {
   if (is_function_name(name)) {
-    throw error_at(declared.where, ErrorCode::kInvalidInput,
+    throw error_at(*declared.where, ErrorCode::kInvalidInput,
                    "the {} {} has the name of a function; choose another", declared.kind, name);
   }
   if (!is_identifier(name)) {
-    throw error_at(declared.where, ErrorCode::kInvalidInput,
+    throw error_at(*declared.where, ErrorCode::kInvalidInput,
                    "the {} \"{}\" is not a name: letters, digits and _, not starting with a digit",
                    declared.kind, printable(name));
   }
   const auto [found, added] = names_.emplace(name, declared);
   if (!added) {
-    throw error_at(declared.where, ErrorCode::kInvalidInput,
+    throw error_at(*declared.where, ErrorCode::kInvalidInput,
                    "the {} {} has the name of {} {} already{}; choose another", declared.kind, name,
                    *found->second.kind == 'i' ? "an" : "a", found->second.kind,
-                   found->second.where.known() ? ", at " + found->second.where.to_string() : "");
+                   found->second.where->known() ? ", at " + found->second.where->to_string() : "");
   }
 }
 
 void ProgramScope::declare(const ProgramKernel& kernel) {
-  if (!kernels_.emplace(kernel.name, &kernel).second) {
+  if (!kernels_.emplace(kernel.name, false).second) {
     throw error_at(kernel.where, ErrorCode::kInvalidInput, "there are two kernels named {}",
                    printable(kernel.name));
   }
@@ -51,7 +51,7 @@ void ProgramScope::open_group(const std::string& index, const SourceLocation& wh
     throw error(ErrorCode::kInvalidInput, "groups of steps are nested deeper than {} levels",
                 kMaxGroupDepth);
   }
-  if (!index.empty()) declare(index, {"index", where});
+  if (!index.empty()) declare(index, {"index", &where});
 }
 
 void ProgramScope::close_group(const std::string& index) {
@@ -114,9 +114,10 @@ bool ProgramScope::is_buffer(std::string_view name) const {
   return found != names_.end() && found->second.buffer != nullptr;
 }
 
-bool ProgramScope::has_kernel(const std::string& name) const {
-  if (!kernels_.contains(name)) return false;
-  used_.kernels.insert(name);
+bool ProgramScope::has_kernel(std::string_view name) const {
+  const auto found = kernels_.find(name);
+  if (found == kernels_.end()) return false;
+  found->second = true;
   return true;
 }
 
@@ -130,12 +131,21 @@ void ProgramScope::check_kernel(const std::string& name, const SourceLocation& w
 
 void ProgramScope::begin_setup() {
   is_setup_ = true;
-  used_ = {};
+  for (auto& [name, declared] : names_) declared.is_used = false;
+  for (auto& [name, is_used] : kernels_) is_used = false;
 }
 
-void ProgramScope::add_used(const UsedNames& used) {
-  used_.names.insert(used.names.begin(), used.names.end());
-  used_.kernels.insert(used.kernels.begin(), used.kernels.end());
+void ProgramScope::add_used(const ProgramScope& other) {
+  for (auto& [name, declared] : names_) declared.is_used |= other.is_used(name);
+  for (auto& [name, is_used] : kernels_) is_used |= other.is_used_kernel(name);
+}
+
+std::set<std::string, std::less<>> ProgramScope::used_names() const {
+  std::set<std::string, std::less<>> used;
+  for (const auto& [name, declared] : names_) {
+    if (declared.is_used) used.emplace(name);
+  }
+  return used;
 }
 
 const ProgramBuffer& ProgramScope::buffer(const std::string& name,
@@ -149,7 +159,7 @@ const ProgramBuffer& ProgramScope::buffer(const std::string& name,
                      "program is bound; {} buffers have",
                      name, to_string(target.role), names_of_roles(&RoleFacts::in_setup));
     }
-    used_.names.insert(name);
+    found->second.is_used = true;
     return target;
   }
   std::vector<std::string_view> known;
@@ -169,7 +179,7 @@ void ProgramScope::check_names(const ExpressionCode& code) const {
     const std::string& name = code.names[static_cast<std::size_t>(node.value)];
     const auto found = names_.find(name);
     if (found != names_.end() && found->second.buffer == nullptr) {
-      used_.names.insert(name);
+      found->second.is_used = true;
       continue;
     }
     if (found != names_.end()) {

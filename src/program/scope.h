@@ -3,13 +3,14 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
 #include "baton/program.h"
-#include "program/used_names.h"
 
 namespace baton {
 
@@ -34,11 +35,14 @@ void located(const Part& part, Check&& check) {
 // name. Refers to the program, which must outlive it.
 class ProgramScope {
  public:
-  explicit ProgramScope(const ProgramDefinition& program) : program_(program) {}
+  explicit ProgramScope(const ProgramDefinition& program) : program_(program) {
+    kernels_.reserve(program.kernels.size());
+  }
 
-  // The steps that are checked from now on are those of the setup, and `used` begins anew.
+  // The steps that are checked from now on are those of the setup, and no name is used yet.
   void begin_setup();
-  void add_used(const UsedNames& used);
+  // What another scope of the same program met.
+  void add_used(const ProgramScope& other);
 
   void declare(const ProgramSymbol& symbol);
   void declare(const ProgramBuffer& buffer);
@@ -63,12 +67,13 @@ class ProgramScope {
   // Whether the name is a symbol that the world sets.
   bool is_of_world(std::string_view name) const;
   bool is_buffer(std::string_view name) const;
-  bool has_kernel(const std::string& name) const;
-  const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
-    return kernels_;
-  }
-  // The names that the checks so far met.
-  const UsedNames& used() const { return used_; }
+  bool has_kernel(std::string_view name) const;
+  // Whether the checks so far met the name of a symbol or a buffer.
+  bool is_used(std::string_view name) const { return names_.find(name)->second.is_used; }
+  // Whether they met a kernel: it is launched, or has a variable that is a buffer.
+  bool is_used_kernel(std::string_view name) const { return kernels_.at(name); }
+  // The symbols and buffers that they met.
+  std::set<std::string, std::less<>> used_names() const;
   // The kernel of a step at `where`.
   void check_kernel(const std::string& name, const SourceLocation& where) const;
   // The buffer of a name that is used at `where`.
@@ -107,8 +112,9 @@ class ProgramScope {
  private:
   struct Declared {
     const char* kind;  // "symbol", "buffer", "index"
-    SourceLocation where;
+    const SourceLocation* where;
     const ProgramBuffer* buffer = nullptr;
+    mutable bool is_used = false;
   };
 
   // The events of a parallel, and the branch that records each of them.
@@ -118,18 +124,18 @@ class ProgramScope {
     std::map<std::string, std::size_t, std::less<>> recorded;
   };
 
-  void declare(const std::string& name, const Declared& declared);
+  void declare(std::string_view name, const Declared& declared);
   [[noreturn]] static void refuse_literal(const Expression& expression, std::string_view what,
                                           std::int64_t least);
   void require_branch(const std::string& event, const SourceLocation& where) const;
 
   const ProgramDefinition& program_;
-  std::map<std::string, Declared, std::less<>> names_;
-  std::map<std::string, const ProgramKernel*, std::less<>> kernels_;
+  // Names are the program's own.
+  std::map<std::string_view, Declared> names_;
+  mutable std::unordered_map<std::string_view, bool> kernels_;  // whether they are used
   std::vector<Events> events_;  // of the open parallels, the innermost last
   std::size_t depth_ = 0;
   bool is_setup_ = false;
-  mutable UsedNames used_;
 };
 
 }  // namespace baton

@@ -93,7 +93,7 @@ std::optional<Expression> TableReader::expression(std::string_view key) const {
 }
 
 std::vector<Expression> TableReader::expressions(std::string_view key, std::size_t least,
-                                                 std::size_t most) const {
+                                                 std::size_t most, std::string_view items) const {
   std::vector<Expression> result;
   const DocumentNode* node = find(key);
   if (node == nullptr) return result;
@@ -110,7 +110,7 @@ std::vector<Expression> TableReader::expressions(std::string_view key, std::size
   if (node->kind != Kind::kArray) refuse(*node, key, "an expression or an array of expressions");
   if (node->items.size() < least || node->items.size() > most) {
     throw error_at(document_.place(*node), ErrorCode::kInvalidInput,
-                   "{} of {} must have {} to {} extents, not {}", key, what_, least, most,
+                   "{} of {} must have {} to {} {}, not {}", key, what_, least, most, items,
                    node->items.size());
   }
   for (const DocumentNode& item : node->items) result.push_back(expression_of(item, key));

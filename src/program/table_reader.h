@@ -29,9 +29,10 @@ class TableReader {
   std::optional<bool> boolean(std::string_view key) const;
   std::vector<std::string> strings(std::string_view key) const;
   std::optional<Expression> expression(std::string_view key) const;
-  // An array of `least` to `most` expressions; empty where the key is missing.
-  std::vector<Expression> expressions(std::string_view key, std::size_t least,
-                                      std::size_t most) const;
+  // An array of `least` to `most` expressions, which messages call `items`; empty where the key is
+  // missing.
+  std::vector<Expression> expressions(std::string_view key, std::size_t least, std::size_t most,
+                                      std::string_view items = "extents") const;
   // The index of a string among `names`.
   std::optional<std::size_t> choice(std::string_view key,
                                     std::span<const std::string_view> names) const;

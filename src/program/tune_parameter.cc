@@ -36,8 +36,8 @@ std::vector<TuneParameter> read_tune_parameters(const Document& document,
   for (const DocumentNode::Member& member : section.members) keys.push_back(member.key);
   const TableReader table(document, section, "tune", keys);
   for (const DocumentNode::Member& member : section.members) {
-    parameters.push_back(
-        {member.key, table.expressions(member.key, 1, kMaxTuneValues), document.place(member)});
+    parameters.push_back({member.key, table.expressions(member.key, 1, kMaxTuneValues, "values"),
+                          document.place(member)});
   }
   return parameters;
 }

@@ -70,7 +70,7 @@ TEST(TuneParameter, ComesFromABuilder) {
 
 TEST(TuneParameter, SaysWhatIsWrong) {
   EXPECT_THAT(refusal("C = [1]"), HasSubstr("tune names the unknown symbol \"C\"; known: N, B"));
-  EXPECT_THAT(refusal("B = []"), HasSubstr("must have 1 to 64 extents, not 0"));
+  EXPECT_THAT(refusal("B = []"), HasSubstr("must have 1 to 64 values, not 0"));
   EXPECT_THAT(refusal("B = true"), HasSubstr("B"));
   EXPECT_THAT(refusal("B = [\"Q\"]"), HasSubstr("unknown symbol \"Q\""));
   EXPECT_THAT(refusal("B = [\"x\"]"), HasSubstr("x is a buffer"));

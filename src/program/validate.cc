@@ -16,6 +16,7 @@
 #include "program/steps/step_kind.h"
 #include "program/tensor_pattern.h"
 #include "program/tune_parameter.h"
+#include "program/unused_names.h"
 
 namespace baton {
 namespace {
@@ -77,7 +78,7 @@ void check_variables(const ProgramDefinition& program, const ProgramScope& scope
     const auto& [kernel, name] = *buffer.variable;
     if (!scope.has_kernel(kernel)) {
       std::vector<std::string_view> known;
-      for (const auto& [other, definition] : scope.kernels()) known.push_back(other);
+      for (const ProgramKernel& other : program.kernels) known.push_back(other.name);
       throw error_at(buffer.where, ErrorCode::kNotFound,
                      "buffer {} is a variable of the unknown kernel \"{}\"{}", buffer.name,
                      printable(kernel), suggestion(kernel, known));
@@ -183,11 +184,11 @@ Validation validate(ProgramDefinition& program) {
     ProgramScope setup = scope;
     setup.begin_setup();
     check_steps(program.setup, setup);
-    found.setup_names = setup.used().names;
-    scope.add_used(setup.used());
+    found.setup_names = setup.used_names();
+    scope.add_used(setup);
   }
   check_steps(program.steps, scope);
-  found.warnings = warnings_about(program, scope.used());
+  found.warnings = warnings_about(program, scope);
   return found;
 }
 

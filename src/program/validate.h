@@ -11,7 +11,7 @@ namespace baton {
 
 struct Validation {
   std::vector<std::string> warnings;
-  std::set<std::string, std::less<>> setup_names;  // symbols, buffers and indexes
+  std::set<std::string, std::less<>> setup_names;  // symbols and buffers
 };
 
 // Checks all that can be known of a program without a device, its images and its symbols' values,

@@ -57,6 +57,7 @@ class Parser {
 
   // parser_module.cc: the top level
   void header(ParsedModule& module);
+  void check_version(const ParsedModule& module) const;
   void top_level(ParsedModule& module);
   void file_entry(ParsedModule& module);
   void section(ParsedModule& module);

@@ -6,9 +6,13 @@
 
 #include "ptx/module_index.h"
 #include "ptx/parser.h"
+#include "ptx/version_error.h"
 
 namespace baton::ptx {
 namespace {
+
+// Major and minor, of the ptxas of CUDA 13.5. It refuses later ones, too.
+constexpr std::pair kNewestVersion(9, 5);
 
 int parse_int(std::string_view text) {
   int value = -1;
@@ -37,6 +41,7 @@ void Parser::header(ParsedModule& module) {
   module.version_major_ = parse_int(token_.text.substr(0, dot));
   module.version_minor_ = parse_int(token_.text.substr(dot + 1));
   if (module.version_major_ < 0 || module.version_minor_ < 0) unexpected("a version such as 9.0");
+  check_version(module);
   advance();
   if (!token_.is_dot("target")) unexpected("\".target\" after the version");
   advance();
@@ -50,6 +55,18 @@ void Parser::header(ParsedModule& module) {
   if (module.address_size_ != 32 && module.address_size_ != 64) {
     fail(position, fmt::format("an address size is 32 or 64, not {}", module.address_size_));
   }
+}
+
+// A newer version may give another meaning to what is known.
+void Parser::check_version(const ParsedModule& module) const {
+  const std::pair version(module.version_major_, module.version_minor_);
+  if (version <= kNewestVersion) return;
+  throw VersionError(syntax_error(
+      module.text_, module.name_, token_.position,
+      fmt::format(
+          "PTX of version {}.{} is newer than {}.{}, the newest that is known; compile with "
+          "an older CUDA toolkit, or take a newer version of Baton",
+          version.first, version.second, kNewestVersion.first, kNewestVersion.second)));
 }
 
 void Parser::top_level(ParsedModule& module) {

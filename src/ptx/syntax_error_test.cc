@@ -27,6 +27,10 @@ std::vector<Malformed> malformed() {
       {".version 9", 1, 10, "expected a version"},
       {".version 9.x", 1, 10, "\"9.x\" is not a number"},
       {".version 1e5\n", 1, 10, "expected a version"},
+      {".version 9.6\n.target sm_90", 1, 10,
+       "PTX of version 9.6 is newer than 9.5, the newest that is known; compile with an older CUDA "
+       "toolkit, or take a newer version of Baton"},
+      {".version 10.0\n.target sm_90", 1, 10, "PTX of version 10.0 is newer than 9.5"},
       {".version 9.0\n.visible", 2, 1, "expected \".target\" after the version"},
       {".version 9.0\n.target 90", 2, 9, "expected a target such as sm_90, but found \"90\""},
       {".version 9.0\n.target sm_90,\n.address_size 64", 3, 1, "expected a target"},

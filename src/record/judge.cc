@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "edges/edge_words.h"
-#include "pdl/chain.h"
-#include "pdl/launch_evidence.h"
+#include "pdl/verdict/chain.h"
+#include "pdl/verdict/launch_evidence.h"
 #include "record/call_meaning.h"
 #include "record/memory_map.h"
 #include "record/recorded_graphs.h"
@@ -274,7 +274,11 @@ class RecordJudge {
                      bool programmatic) {
     overlap::BoundLaunch bound =
         overlap::bind(*launch->footprint, launch->arguments, launch->extents.block,
-                      launch->extents.grid, variables_of(*launch->kernel));
+                      launch->extents.grid, variables_of(*launch->kernel), loaded_);
+    if (bound.stores_differences && loaded_ == overlap::LoadedValue::kIndex) {
+      loaded_ = overlap::LoadedValue::kDifference;
+      known_.clear();
+    }
     bound.number = static_cast<std::uint32_t>(launch->number);
     const bool has_edge = stream.last != nullptr && !stream.separated;
     programmatic = programmatic && has_edge;
@@ -429,6 +433,7 @@ class RecordJudge {
   std::map<std::string, RecordKernel> seen_;  // by readable name
   std::map<const overlap::Footprint*, std::string> names_;
   std::map<std::string, Verdict> known_;
+  overlap::LoadedValue loaded_ = overlap::LoadedValue::kIndex;  // by what launches stored so far
   overlap::EvidenceBudget budget_{.witness_steps = kWitnessSteps};
   RecordJudgement result_;
 };

@@ -51,17 +51,20 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
   max_dynamic_shared_ = limit > static_shared_ ? limit - static_shared_ : 0;
   required_block_ = facts.required_block.value_or(std::array<std::uint32_t, 3>{});
   required_cluster_ = facts.required_cluster.value_or(std::array<std::uint32_t, 3>{});
-  compiled_cluster_ = facts.required_cluster.value_or(std::array{
-      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)),
-      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT)),
-      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)),
-  });
+  compiled_cluster_ = facts.required_cluster ? *facts.required_cluster : cluster_of_driver();
   grid_in_clusters_ = facts.grid_in_clusters.value_or(false) && required_cluster_[0] != 0;
   // The barrier of a cooperative grid polls, and ends with the grid's own blocks.
   is_noted_ = device_.state()->loads_lazily() && facts.polls.value_or(false) &&
               !facts.grid_sync.value_or(false);
   is_special_ = is_noted_ || facts.traced;
   read_params();
+}
+
+std::array<std::uint32_t, 3> ResolvedKernel::cluster_of_driver() const {
+  const std::uint32_t width = count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH));
+  if (width == 0) return {};
+  return {width, count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT)),
+          count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH))};
 }
 
 int ResolvedKernel::attribute(CUfunction_attribute id) const {
@@ -76,6 +79,7 @@ int ResolvedKernel::attribute(CUfunction_attribute id) const {
 // architecture.
 void ResolvedKernel::read_params() {
   const driver::Driver& driver = device_.driver();
+  if (facts_.params) params_.reserve(facts_.params->size() + 1);  // a traced kernel has one more
   for (;;) {
     std::size_t offset = 0, size = 0;
     const CUresult result = driver.cuFuncGetParamInfo(function_, params_.size(), &offset, &size);

@@ -110,6 +110,7 @@ class ResolvedKernel {
     return blocks <= chip::kPortableCluster ||
            large_clusters_allowed_.load(std::memory_order_acquire);
   }
+  std::array<std::uint32_t, 3> cluster_of_driver() const;
   void read_params();
   CUresult raise_shared(std::uint32_t bytes) const noexcept;
   CUresult raise_cluster() const noexcept;

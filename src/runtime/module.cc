@@ -16,15 +16,17 @@ Module Module::load(const Device& device, const Image& image) {
 }
 
 Module Module::load(const Device& device, Span<const Image> images) {
-  return Module(std::make_shared<ModuleState>(device, images,
-                                              std::vector<std::pair<std::string, std::string>>{}));
+  return Module(std::make_shared<ModuleState>(
+      device, images, std::vector<std::pair<std::string, std::string>>{},
+      std::vector<ParamNames>{}));
 }
 
 Module Module::load(const Device& device, const Compiled& compiled) {
   std::vector<Image> images;
   if (compiled.cubin) images.push_back(*compiled.cubin);
   images.push_back(compiled.ptx);
-  return Module(std::make_shared<ModuleState>(device, images, compiled.symbols));
+  return Module(
+      std::make_shared<ModuleState>(device, images, compiled.symbols, compiled.param_names));
 }
 
 Module compile(const Device& device, const Source& source, const CompileOptions& options) {

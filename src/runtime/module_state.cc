@@ -8,21 +8,23 @@
 #include "base/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "image/debug_params.h"
+#include "image/image_content.h"
 #include "runtime/jit_log.h"
 
 namespace baton {
 namespace {
 
 // What the image says, or an empty answer: an image that Baton cannot read may still load.
-ImageFacts facts_or_remark(const Image& image) {
+std::shared_ptr<const ImageFacts> facts_or_remark(const Image& image) {
   try {
-    return read_facts(image);
+    return image::shared_facts(image);
   } catch (const Error& failure) {
     log(LogLevel::kInfo, "{}: {}", image.name(), failure.message());
     ImageFacts facts;
     facts.kind = image.kind();
     facts.remarks.push_back(failure.message());
-    return facts;
+    return std::make_shared<const ImageFacts>(std::move(facts));
   }
 }
 
@@ -35,28 +37,39 @@ std::string why_not(const ImageFacts& facts, const Device& device) {
 // Machine code first, as it needs no compiler; in the order given otherwise.
 std::vector<const Image*> by_preference(std::span<const Image> images) {
   std::vector<const Image*> order;
-  for (const Image& image : images) order.push_back(&image);
-  std::stable_partition(order.begin(), order.end(),
-                        [](const Image* image) { return image->kind() != ImageKind::kPtx; });
+  order.reserve(images.size());
+  for (const bool is_ptx : {false, true}) {
+    for (const Image& image : images) {
+      if ((image.kind() == ImageKind::kPtx) == is_ptx) order.push_back(&image);
+    }
+  }
   return order;
 }
 
 }  // namespace
 
 ModuleState::ModuleState(const Device& device, std::span<const Image> images,
-                         std::vector<std::pair<std::string, std::string>> symbols)
+                         std::vector<std::pair<std::string, std::string>> symbols,
+                         const std::vector<ParamNames>& param_names)
     : device_(device),
       symbols_(std::make_move_iterator(symbols.begin()), std::make_move_iterator(symbols.end())) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
-  index_ = std::make_unique<const image::KernelIndex>(facts_);
+  if (!param_names.empty()) {
+    ImageFacts named = *facts_;
+    image::name_params(named, param_names);
+    facts_ = std::make_shared<const ImageFacts>(std::move(named));
+  }
+  index_.emplace(*facts_);
 }
 
 ModuleState::ModuleState(const Device& device, std::unique_ptr<DriverLibrary> library)
     : device_(device), library_(std::move(library)), name_("the adopted library") {
-  facts_.kind = ImageKind::kCubin;
-  take_kernels_from_driver();
-  index_ = std::make_unique<const image::KernelIndex>(facts_);
+  ImageFacts facts;
+  facts.kind = ImageKind::kCubin;
+  take_kernels_from_driver(facts);
+  facts_ = std::make_shared<const ImageFacts>(std::move(facts));
+  index_.emplace(*facts_);
 }
 
 void ModuleState::load(std::span<const Image> images) {
@@ -65,18 +78,17 @@ void ModuleState::load(std::span<const Image> images) {
   std::optional<Error> complaint;
   for (const Image* image : by_preference(images)) {
     // Before the driver: the simulated one then shares what is parsed here.
-    ImageFacts facts = facts_or_remark(*image);
+    std::shared_ptr<const ImageFacts> facts = facts_or_remark(*image);
     std::string why;
     library_ = DriverLibrary::load(device_, *image, &why);
     if (library_ != nullptr) {
       name_ = image->name();
-      facts_ = std::move(facts);
-      add_facts_of_others(images, *image);
+      facts_ = joined_facts(std::move(facts), images, *image);
       return;
     }
     refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
     if (!complaint) complaint = first_complaint(why, image->name());
-    if (std::string reason = why_not(facts, device_); !reason.empty()) {
+    if (std::string reason = why_not(*facts, device_); !reason.empty()) {
       refusals.back() += "\n" + reason;
       other_architecture = true;
     }
@@ -105,21 +117,26 @@ void ModuleState::load(std::span<const Image> images) {
   throw failure;
 }
 
-void ModuleState::add_facts_of_others(std::span<const Image> images, const Image& loaded) {
+std::shared_ptr<const ImageFacts> ModuleState::joined_facts(std::shared_ptr<const ImageFacts> facts,
+                                                            std::span<const Image> images,
+                                                            const Image& loaded) const {
   // The other images add what this kind does not say: PTX the types, machine code the registers.
   for (const Image& image : images) {
     if (&image == &loaded || image.kind() == loaded.kind()) continue;
-    facts_ = merge_facts(facts_, facts_or_remark(image));
+    facts = std::make_shared<const ImageFacts>(merge_facts(*facts, *facts_or_remark(image)));
   }
-  if (facts_.kernels.empty()) take_kernels_from_driver();
+  if (!facts->kernels.empty()) return facts;
+  ImageFacts of_driver = *facts;
+  take_kernels_from_driver(of_driver);
+  return std::make_shared<const ImageFacts>(std::move(of_driver));
 }
 
-void ModuleState::take_kernels_from_driver() {
+void ModuleState::take_kernels_from_driver(ImageFacts& facts) const {
   for (std::string& name : library_->kernel_names()) {
     KernelFacts kernel;
     kernel.demangled = name;
     kernel.name = std::move(name);
-    facts_.kernels.push_back(std::move(kernel));
+    facts.kernels.push_back(std::move(kernel));
   }
 }
 
@@ -133,7 +150,8 @@ const KernelFacts& ModuleState::find(std::string_view entry) const {
 KernelState& ModuleState::kernel(std::string_view entry) {
   const KernelFacts& facts = find(entry);
   std::lock_guard lock(mutex_);
-  std::unique_ptr<KernelState>& state = kernels_[&facts];
+  kernels_.resize(facts_->kernels.size());
+  auto& state = kernels_[static_cast<std::size_t>(&facts - facts_->kernels.data())];
   if (state == nullptr) {
     const CUkernel handle = library_->kernel(facts.name);
     driver::Simulator* simulator = device_.driver().simulator;

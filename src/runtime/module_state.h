@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,15 +23,16 @@ namespace baton {
 // Thread-safe.
 class ModuleState : public std::enable_shared_from_this<ModuleState> {
  public:
-  // `symbols`: name expression → symbol, from the compile.
+  // `symbols`: name expression → symbol, and the names of parameters, from the compile.
   ModuleState(const Device& device, std::span<const Image> images,
-              std::vector<std::pair<std::string, std::string>> symbols);
+              std::vector<std::pair<std::string, std::string>> symbols,
+              const std::vector<ParamNames>& param_names);
   // Of a library that someone else loaded: its facts are what the driver says.
   ModuleState(const Device& device, std::unique_ptr<DriverLibrary> library);
 
   const Device& device() const { return device_; }
   const DriverLibrary& library() const { return *library_; }
-  const ImageFacts& facts() const { return facts_; }
+  const ImageFacts& facts() const { return *facts_; }
   // What messages call it: the name of the image that was loaded.
   const std::string& name() const { return name_; }
 
@@ -40,19 +41,22 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
 
  private:
   void load(std::span<const Image> images);
-  void take_kernels_from_driver();
-  void add_facts_of_others(std::span<const Image> images, const Image& loaded);
+  // What the other images add to the facts of the one that was loaded.
+  std::shared_ptr<const ImageFacts> joined_facts(std::shared_ptr<const ImageFacts> facts,
+                                                 std::span<const Image> images,
+                                                 const Image& loaded) const;
+  void take_kernels_from_driver(ImageFacts& facts) const;
   const KernelFacts& find(std::string_view entry) const;
 
   Device device_;
   std::unique_ptr<DriverLibrary> library_;
   std::string name_;
-  ImageFacts facts_;
+  std::shared_ptr<const ImageFacts> facts_;
   std::map<std::string, std::string, std::less<>> symbols_;  // name expression → symbol
-  std::unique_ptr<const image::KernelIndex> index_;          // of facts_
+  std::optional<image::KernelIndex> index_;                  // of *facts_
 
   std::mutex mutex_;
-  std::unordered_map<const KernelFacts*, std::unique_ptr<KernelState>> kernels_;
+  std::vector<std::unique_ptr<KernelState>> kernels_;  // of each in *facts_, once asked for
 };
 
 }  // namespace baton

@@ -77,6 +77,10 @@ bool meets(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
   return edges::may_lead_to(a.address(), a.bytes, b, b_bytes);
 }
 
+bool overlaps(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
+  return a.bytes != 0 && b_bytes != 0 && a.address() < b + b_bytes && b < a.address() + a.bytes;
+}
+
 }  // namespace
 
 BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedProgramState> state,
@@ -366,12 +370,21 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
                 "executes them again",
                 definition.name);
   }
-  // Verdicts depend on which memory of the caller overlaps, or is close.
+  // Verdicts depend on which memory of the caller overlaps, or is close, and on lines of caches.
   bool stays = now.given && tape_->can_move(static_cast<std::uint32_t>(index));
-  for (std::size_t i = 0; stays && i < buffers().size(); ++i) {
+  stays = stays && (!definition.frozen || edges::suits_frozen_rows(*now.given) ==
+                                              edges::suits_frozen_rows(array.address));
+  for (std::size_t i = 0; i < buffers().size(); ++i) {
     if (i == index) continue;
     const bind::BoundBuffer& other = buffers()[i];
-    stays = !meets(other, *now.given, now.bytes) && !meets(other, array.address, now.bytes);
+    if (!other.given && overlaps(other, array.address, now.bytes)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the memory for {} overlaps that of {}, which is the program's own; give both "
+                  "memory of yours",
+                  definition.name, other.definition->name);
+    }
+    stays =
+        stays && !meets(other, *now.given, now.bytes) && !meets(other, array.address, now.bytes);
   }
   if (stays) {
     const auto number = static_cast<std::uint32_t>(index);
@@ -393,6 +406,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
 
 void BoundProgram::initialise(const Stream& stream) {
   require_bound("initialise");
+  require_one_device("program", state_->device, "stream", stream.device());
   memory_.initialise(stream);
 }
 
@@ -430,6 +444,7 @@ trace::LaunchRecords* BoundProgram::make_records() {
 
 void BoundProgram::prepare(const Stream& stream) {
   require_bound("prepare");
+  require_one_device("program", state_->device, "stream", stream.device());
   player_->prepare(target(stream));
 }
 
@@ -557,7 +572,8 @@ void BoundProgram::play(const RunOptions& options) {
       if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();
       if (run == 0) {
-        outputs = memory_.download(stream_, options.results);
+        const bool with_states = !options.wants_states || options.wants_states();
+        outputs = memory_.download(stream_, options.results, with_states);
         watch.wait([this] { return stream_.done(); });
         // The steps that a run did not get to may write an output.
         if (!observer || !observer->ended()) {

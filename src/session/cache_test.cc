@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "baton/buffer.h"
 #include "session/test_program.h"
 
 // The role cache: rows below a counter that launches read before their wait.
@@ -133,6 +134,24 @@ TEST_F(CacheTest, AStateHasNoFrozenRows) {
 
 TEST_F(CacheTest, RowsThatShareALineAreNotFrozen) {
   EXPECT_EQ(edge(prepared({.width = "16"}), 1).verdict, EdgeVerdict::kUnknown);
+}
+
+// Memory of the caller that begins inside of a line has no frozen rows, however it comes to be the
+// cache's.
+TEST_F(CacheTest, RowsOfGivenMemoryThatShareALineAreNotFrozen) {
+  const Device device = open_device();
+  const Buffer<float> memory(device, 512);
+  const auto at = [&](std::size_t first) {
+    return DeviceArray{DType::kF32, {8, 32}, memory.memory().address() + first * sizeof(float)};
+  };
+  Executable executable = Executable::prepare(program(text({})), device);
+  executable.bind({.memory = {{"kv", at(0)}}});
+  EXPECT_EQ(edge(executable, 1).verdict, EdgeVerdict::kProven);
+  executable.set_memory("kv", at(16));
+  EXPECT_EQ(edge(executable, 1).verdict, EdgeVerdict::kUnknown);
+  EXPECT_FALSE(edge(executable, 1).programmatic);
+  executable.set_memory("kv", at(128));
+  EXPECT_EQ(edge(executable, 1).verdict, EdgeVerdict::kProven);
 }
 
 TEST_F(CacheTest, ACounterThatMayStillChangeFreezesNothing) {

@@ -109,10 +109,10 @@ std::vector<std::uint32_t> ranks_of_groups(const World& world, const LoadedProgr
   return ranks;
 }
 
-// Up to so many bytes, kernels between peers were measured to be faster than NCCL, on two ranks
-// (docs/benchmarks-collectives.md). Nothing was measured on more.
+// Up to so many bytes, kernels between peers were measured to be faster than NCCL, on two and on four
+// ranks (docs/benchmarks-collectives.md). Nothing was measured on more.
 constexpr std::uint64_t kMostBytesOfPeers = 4 << 20;
-constexpr std::uint32_t kRanksOfPeers = 2;
+constexpr std::uint32_t kMostRanksOfPeers = 4;
 
 // Which of the executors the steps of a program name, and what of the others peers can execute.
 struct Wishes {
@@ -185,7 +185,7 @@ bool host_can_exchange(const Device& device, const World& world) {
 std::uint64_t bytes_left_to_peers(const World& world, const Device& device, const Wishes& wishes,
                                   bool has_nccl) {
   if (has_nccl) {
-    return wishes.peers_have_some && world.ranks() == kRanksOfPeers ? kMostBytesOfPeers : 0;
+    return wishes.peers_have_some && world.ranks() <= kMostRanksOfPeers ? kMostBytesOfPeers : 0;
   }
   // Without NCCL, peers stand in for a host that cannot.
   const bool is_needed = !host_can_exchange(device, world) && wishes.peers_have_all;

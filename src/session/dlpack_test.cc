@@ -134,6 +134,7 @@ TEST_F(Dlpack, BadTensorsAreRefused) {
       {[](ManagedTensor& t) { t.tensor.strides[0] = 5; }, "axis 0 has the stride 5"},
       {[](ManagedTensor& t) { t.tensor.strides[1] = -1; }, "axis 1 has the stride -1"},
       {[](ManagedTensor& t) { t.tensor.data = nullptr; }, "8 elements and a null address"},
+      {[](ManagedTensor& t) { t.tensor.byte_offset = UINT64_MAX; }, "beyond the last address"},
       {[](ManagedTensor& t) { t.tensor.byte_offset = 2; }, "not a multiple of the 4 bytes of f32"}};
   for (const Bad& bad : kBad) {
     const Owned tensor = share(memory_, DType::kF32, {2, 4});

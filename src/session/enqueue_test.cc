@@ -120,6 +120,8 @@ TEST_P(EnqueueTest, AStreamOfAnotherDeviceIsRefused) {
   const Stream foreign(Device::open("sim:h100"));
   const std::string text = "the program belongs to sim:h200 and the stream to sim:h100";
   EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));
+  EXPECT_THAT(failure_of([&] { executable.prepare(foreign); }).message(), HasSubstr(text));
+  EXPECT_THAT(failure_of([&] { executable.initialise(foreign); }).message(), HasSubstr(text));
   const Stream own(executable.device());
   executable.enqueue(own);
   EXPECT_THAT(failure_of([&] { executable.enqueue(foreign); }).message(), HasSubstr(text));

@@ -12,6 +12,15 @@
 namespace baton {
 namespace {
 
+// What the object has, unless it was moved from.
+template <typename Pointer>
+BoundProgram& live(const Pointer& state) {
+  if (state) [[likely]]
+    return *state;
+  throw error(ErrorCode::kInvalidInput,
+              "the executable was moved from; use the one that it was moved into");
+}
+
 // One call of an executable.
 ExclusiveUse use(BoundProgram& state, std::string_view call) {
   return ExclusiveUse(state.in_use, call, state.loaded);
@@ -59,86 +68,86 @@ Executable Executable::prepare(const Program& program, const Device& device,
 }
 
 const LoadedProgram& Executable::loaded() const {
-  return state_->loaded;
+  return live(state_).loaded;
 }
 
 void Executable::bind(Bindings bindings) {
-  const ExclusiveUse guard = use(*state_, "bind");
+  const ExclusiveUse guard = use(live(state_), "bind");
   state_->bind(std::move(bindings));
 }
 
 const std::vector<EdgeReport>& Executable::edges() const {
-  return state_->edges();
+  return live(state_).edges();
 }
 
 const std::vector<CollectiveEdgeReport>& Executable::collective_edges() const {
-  return state_->collective_edges();
+  return live(state_).collective_edges();
 }
 
 const std::vector<Executable::BoundSymbol>& Executable::symbols() const {
-  return state_->symbols();
+  return live(state_).symbols();
 }
 
 const std::vector<std::int64_t>& Executable::shape(std::string_view buffer) const {
-  return bound_buffer(*state_, buffer, "shape").shape;
+  return bound_buffer(live(state_), buffer, "shape").shape;
 }
 
 const Memory& Executable::memory(std::string_view buffer) const {
-  return *bound_buffer(*state_, buffer, "memory").memory;
+  return *bound_buffer(live(state_), buffer, "memory").memory;
 }
 
 DeviceArray Executable::array(std::string_view buffer) const {
-  const bind::BoundBuffer& found = bound_buffer(*state_, buffer, "memory");
+  const bind::BoundBuffer& found = bound_buffer(live(state_), buffer, "memory");
   return {found.definition->dtype, found.shape, found.address()};
 }
 
 void Executable::enqueue(const Stream& stream) {
-  const ExclusiveUse guard = use(*state_, "enqueue");
+  const ExclusiveUse guard = use(live(state_), "enqueue");
   state_->enqueue(stream);
 }
 
 void Executable::prepare(const Stream& stream) {
-  const ExclusiveUse guard = use(*state_, "prepare");
+  const ExclusiveUse guard = use(live(state_), "prepare");
   state_->prepare(stream);
 }
 
 void Executable::initialise(const Stream& stream) {
-  const ExclusiveUse guard = use(*state_, "initialise");
+  const ExclusiveUse guard = use(live(state_), "initialise");
   state_->initialise(stream);
 }
 
 void Executable::wait(const Stream& stream, const WaitOptions& options) {
-  const ExclusiveUse guard = use(*state_, "wait");
+  const ExclusiveUse guard = use(live(state_), "wait");
   state_->wait(stream, options);
 }
 
 void Executable::set(Span<const SymbolValue> values) {
-  const ExclusiveUse guard = use(*state_, "set");
+  const ExclusiveUse guard = use(live(state_), "set");
   state_->set(values);
 }
 
 void Executable::set_memory(std::string_view buffer, const DeviceArray& array) {
-  const ExclusiveUse guard = use(*state_, "set_memory");
+  const ExclusiveUse guard = use(live(state_), "set_memory");
   state_->set_memory(buffer, array);
 }
 
 void Executable::reset(std::string_view state, const Stream& stream) {
-  const ExclusiveUse guard = use(*state_, "reset");
+  const ExclusiveUse guard = use(live(state_), "reset");
   state_->reset(state, stream);
 }
 
 const RunReport& Executable::run(const RunOptions& options) {
-  const ExclusiveUse guard = use(*state_, "run");
+  const ExclusiveUse guard = use(live(state_), "run");
   state_->run(options);
   return state_->report;
 }
 
 const RunReport& Executable::report() const {
-  return state_->report;
+  return live(state_).report;
 }
 
 const Array& Executable::output(std::string_view buffer) const {
-  const auto found = state_->outputs.find(buffer);
+  const auto found = live(state_).outputs.find(buffer);
   if (found != state_->outputs.end()) return found->second;
   const std::vector<std::string> known = outputs();
   for (const std::string& name : known) {
@@ -155,7 +164,7 @@ const Array& Executable::output(std::string_view buffer) const {
 }
 
 Array Executable::contents(std::string_view buffer) const {
-  const ExclusiveUse guard = use(*state_, "contents");
+  const ExclusiveUse guard = use(live(state_), "contents");
   return state_->contents(buffer);
 }
 
@@ -167,7 +176,7 @@ std::vector<ExpectedOutput> Executable::compare_expected() const {
     const Array& got = output(buffer.name);
     // Rank 0 has the whole once the outputs were gathered.
     if (want.shape != got.shape && !buffer.shards.empty()) {
-      want = bind::part_of(std::move(want), bound_buffer(*state_, buffer.name, "shape"),
+      want = bind::part_of(std::move(want), bound_buffer(live(state_), buffer.name, "shape"),
                            buffer.expect.string());
     }
     compared.push_back({buffer.name, buffer.expect,
@@ -178,15 +187,15 @@ std::vector<ExpectedOutput> Executable::compare_expected() const {
 }
 
 const World& Executable::world() const {
-  return state_->world();
+  return live(state_).world();
 }
 
 std::vector<std::int64_t> Executable::whole_shape(std::string_view buffer) const {
-  return bind::whole_shape(bound_buffer(*state_, buffer, "shape"));
+  return bind::whole_shape(bound_buffer(live(state_), buffer, "shape"));
 }
 
 void Executable::gather_outputs() {
-  const ExclusiveUse guard = use(*state_, "gather_outputs");
+  const ExclusiveUse guard = use(live(state_), "gather_outputs");
   state_->gather_outputs();
 }
 

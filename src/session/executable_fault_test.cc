@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "baton/buffer.h"
 #include "baton/executable.h"
 #include "session/test_program.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -80,6 +82,29 @@ TEST_F(ExecutableFaultTest, AFaultNamesKernelBufferAndLine) {
   ASSERT_THAT(executable.report().findings, SizeIs(1));
   EXPECT_TRUE(executable.report().findings[0].error);
   EXPECT_EQ(executable.report().findings[0].kernel, "out_of_bounds");
+}
+
+// The driver then refuses to look up addresses.
+TEST_F(ExecutableFaultTest, AFaultIsNotAWrongAddressOfTheCallersMemory) {
+  const Device device = open_device();
+  const Buffer<float> memory(device, 10);
+  Executable executable = Executable::prepare(
+      program(buffer("x", "f32", "[10]", "inout", "zeros") + kernel("out_of_bounds") +
+              "[[steps]]\nlaunch = \"out_of_bounds\"\ngrid = [1]\nblock = [1]\n"
+              "args = [\"x\", 10]\n"),
+      device);
+  const Bindings given = {.memory = {{"x", {DType::kF32, {10}, memory.memory().address()}}}};
+  executable.bind(given);
+  EXPECT_THROW(executable.run(), Error);
+  try {
+    executable.bind(given);
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kFault);
+    EXPECT_THAT(failure.what(), Not(HasSubstr("knows no memory")));
+  }
+  device.recover();
+  executable.bind(given);
 }
 
 TEST_F(ExecutableFaultTest, ReadingWhatNothingWroteIsAWarning) {

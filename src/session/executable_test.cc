@@ -70,6 +70,26 @@ TEST_F(ExecutableTest, RunsALaunch) {
   EXPECT_THAT(report.warnings, IsEmpty());
 }
 
+TEST_F(ExecutableTest, OneThatWasMovedFromIsRefused) {
+  Executable executable = Executable::prepare(program(saxpy_program()), open_device());
+  Executable taken = std::move(executable);
+  const auto refused = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& failure) {
+      return failure.message();
+    }
+    return std::string("was not refused");
+  };
+  const Stream stream(taken.device());
+  EXPECT_THAT(refused([&] { executable.bind(); }), HasSubstr("was moved from"));
+  EXPECT_THAT(refused([&] { executable.enqueue(stream); }), HasSubstr("was moved from"));
+  EXPECT_THAT(refused([&] { executable.program(); }), HasSubstr("was moved from"));
+  taken.run();
+  executable = std::move(taken);
+  executable.run();
+}
+
 TEST_F(ExecutableTest, TellsWhichModuleIsLoaded) {
   std::vector<std::string> seen;
   PrepareOptions options;

@@ -212,6 +212,22 @@ TEST_F(GivenMemory, OfAnotherDtypeIsRefused) {
   EXPECT_THAT(refused(array(ints, 0, 32)), HasSubstr("another shape"));
 }
 
+// No verdict knows that two buffers are one memory, if only one of them is the caller's.
+TEST_F(GivenMemory, OfAnotherBufferOfTheProgramIsRefused) {
+  const Device device = open_device();
+  Executable executable = prepare(device, kLate);
+  executable.bind();
+  try {
+    executable.set_memory("x", executable.array("y"));
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_EQ(failure.message(),
+              "the memory for x overlaps that of y, which is the program's own; give both memory "
+              "of yours");
+  }
+}
+
 TEST_F(GivenMemory, IsHeldAgainstTheProgramAndTheDevice) {
   const Device device = open_device();
   const Buffer<int> ints(device, 8);

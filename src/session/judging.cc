@@ -34,10 +34,11 @@ const std::string* stale_proof(const KeptJudgement& kept,
 }
 
 // Why none of the judgements is used.
-void log_refusal(const edges::KnownVerdicts& known, const KeptJudgement& wanted) {
+void log_refusal(const std::string& bundle, const std::vector<KeptJudgement>& all,
+                 const KeptJudgement& wanted) {
   const std::string* stale = nullptr;
   bool is_there = false, is_fresh = false;
-  for (const KeptJudgement& kept : known.kept) {
+  for (const KeptJudgement& kept : all) {
     if (kept.symbols != wanted.symbols || kept.of_setup != wanted.of_setup) continue;
     is_there = true;
     const std::string* const other = stale_proof(kept, wanted.proofs);
@@ -45,11 +46,11 @@ void log_refusal(const edges::KnownVerdicts& known, const KeptJudgement& wanted)
     if (other != nullptr) stale = other;
   }
   if (!is_there) {
-    log(LogLevel::kInfo, "{}: it has no verdicts for {}; they are made now", known.name,
+    log(LogLevel::kInfo, "{}: it has no verdicts for {}; they are made now", bundle,
         wanted.symbols.empty() ? "these edges" : wanted.symbols);
     return;
   }
-  log(LogLevel::kInfo, "{}: its verdicts are not used, and made again: {}", known.name,
+  log(LogLevel::kInfo, "{}: its verdicts are not used, and made again: {}", bundle,
       is_fresh ? "they were made for other options"
                : fmt::format("the kernel {} has another image than they were made from", *stale));
 }
@@ -83,6 +84,13 @@ const std::vector<KeptJudgement::Proof>& LoadedProgramState::proofs() const {
     }
   });
   return proofs_;
+}
+
+const std::vector<KeptJudgement>& LoadedProgramState::kept() const {
+  std::call_once(kept_read_, [&] {
+    if (known_.read) kept_ = known_.read();
+  });
+  return kept_;
 }
 
 KeptJudgement LoadedProgramState::basis(const bind::Plan& planned,
@@ -127,15 +135,15 @@ KeptJudgement LoadedProgramState::basis(const bind::Plan& planned,
 const edges::Judgement* LoadedProgramState::known(const bind::Plan& planned,
                                                   const std::vector<std::int64_t>& symbols,
                                                   const bind::BufferTable& buffers) const {
-  if (known_.kept.empty() || edges::given_memory_meets(buffers)) return nullptr;
+  if (kept().empty() || !edges::holds_with_given_memory(buffers)) return nullptr;
   const KeptJudgement wanted = basis(planned, symbols);
-  for (const KeptJudgement& kept : known_.kept) {
-    if (kept.key != wanted.key || !kept.judgement.is_sound(planned.launches)) continue;
+  for (const KeptJudgement& each : kept()) {
+    if (each.key != wanted.key || !each.judgement.is_sound(planned.launches)) continue;
     log(LogLevel::kDebug, "{}: the verdicts for {} are taken from the bundle", known_.name,
         wanted.symbols.empty() ? "its edges" : wanted.symbols);
-    return &kept.judgement;
+    return &each.judgement;
   }
-  log_refusal(known_, wanted);
+  log_refusal(known_.name, kept(), wanted);
   return nullptr;
 }
 
@@ -167,10 +175,9 @@ ResolvedProgram LoadedProgramState::apply(const edges::Judgement& judgement,
 std::vector<KeptJudgement> LoadedProgramState::judge(const ProgramValues& values) const {
   std::vector<KeptJudgement> all;
   const auto add_judgement = [&](const bind::Plan& planned, const bind::BufferTable& buffers) {
-    edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
     const auto taken = parts.take(device, planned, values.slots());
-    bind::bind_steps(planned, values.slots(), buffers, judge, streams_of(taken));
-    auto judgement = edges::keep(judge);
+    const JudgedSteps steps = judged(planned, values.slots(), buffers, taken, {});
+    auto judgement = edges::keep(*steps.judge);
     if (!judgement) return;
     all.push_back(basis(planned, values.slots()));
     all.back().judgement = std::move(*judgement);

@@ -1,6 +1,7 @@
 #include "session/loaded_program.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "bundle/definitions.h"
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
+#include "runtime/context.h"
 #include "session/launch_forecasts.h"
 
 namespace baton {
@@ -58,10 +60,17 @@ std::vector<bool> symbols_of_groups(const Program& program) {
   return decides;
 }
 
-std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels) {
+bind::ParamNaming naming_by(const load::SourceNames& names) {
+  return
+      [&names](std::string_view kernel, std::size_t index) { return names.param(kernel, index); };
+}
+
+std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels,
+                                       const load::SourceNames& names) {
   if (program.setup().empty()) return std::nullopt;
-  return std::optional<PlannedSetup>(std::in_place, program,
-                                     [&](const std::string& name) { return kernels.kernel(name); });
+  return std::optional<PlannedSetup>(
+      std::in_place, program, [&](const std::string& name) { return kernels.kernel(name); },
+      naming_by(names));
 }
 
 }  // namespace
@@ -81,9 +90,9 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
     : program(loaded),
       device(on),
       kernels(program, std::move(definitions), device, options),
-      plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
-                           [this](const std::string& name) { return kernels.kernel(name); })),
-      setup(plan_setup(program, kernels)),
+      names(kernels, options.use_cache),
+      plan(make_plan(options.pdl)),
+      setup(plan_setup(program, kernels, names)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
       decides_groups(symbols_of_groups(program)),
@@ -98,6 +107,13 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       throw;
     }
   }
+}
+
+bind::Plan LoadedProgramState::make_plan(PdlMode pdl) const {
+  const ContextGuard guard(device);  // once, and not for each kernel that is resolved
+  return bind::make_plan(
+      program, unbound_buffers(program), pdl,
+      [this](const std::string& name) { return kernels.kernel(name); }, naming_by(names));
 }
 
 std::vector<std::int64_t> ProgramValues::slots() const {
@@ -145,15 +161,43 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
   return resolve(setup->plan(), values.slots(), setup->table(values.buffers), {});
 }
 
+bool LoadedProgramState::setup_stores_differences(const std::vector<std::int64_t>& symbols,
+                                                  const bind::BufferTable& buffers) const {
+  if (!setup) return false;
+  const bind::BufferTable table = setup->table(buffers);
+  const auto taken = parts.take(device, setup->plan(), symbols);
+  edges::EdgeJudge judge(setup->plan(), table, footprints_, has_pdl());
+  bind::bind_steps(setup->plan(), symbols, table, judge, streams_of(taken));
+  return judge.stores_differences();
+}
+
+LoadedProgramState::JudgedSteps LoadedProgramState::judged(
+    const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+    const bind::BufferTable& buffers, const std::shared_ptr<const SharedParts>& taken,
+    const bind::PeerChoice& peers) const {
+  using overlap::LoadedValue;
+  const auto judge_with = [&](LoadedValue loaded) {
+    auto judge =
+        std::make_unique<edges::EdgeJudge>(planned, buffers, footprints_, has_pdl(), loaded);
+    bind::BoundSteps bound =
+        bind::bind_steps(planned, symbols, buffers, *judge, streams_of(taken), peers);
+    return JudgedSteps{std::move(judge), std::move(bound)};
+  };
+  JudgedSteps result = judge_with(LoadedValue::kIndex);
+  // A later step may store what an earlier one loads in the next run.
+  const bool are_stored = result.judge->stores_differences() ||
+                          (&planned == &plan && setup_stores_differences(symbols, buffers));
+  return are_stored ? judge_with(LoadedValue::kDifference) : std::move(result);
+}
+
 ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers,
                                             std::shared_ptr<const SharedParts> taken,
                                             const bind::PeerChoice& peers,
                                             std::vector<edges::TriggerFacts>& triggers) const {
-  edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
-  bind::BoundSteps bound =
-      bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken), peers);
+  auto [judged_by, bound] = judged(planned, symbols, buffers, taken, peers);
+  const edges::EdgeJudge& judge = *judged_by;
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   for (const ParallelReport& parallel : judge.parallels()) {

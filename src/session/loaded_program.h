@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
+#include "load/source_names.h"
 #include "session/part_pool.h"
 #include "session/setup.h"
 #include "session/weight_pool.h"
@@ -62,6 +64,7 @@ class LoadedProgramState {
   const Program program;
   const Device device;
   const load::KernelSet kernels;
+  const load::SourceNames names;
   const bind::Plan plan;
   const std::optional<PlannedSetup> setup;
   const bind::Requirements requirements;
@@ -86,6 +89,7 @@ class LoadedProgramState {
   std::vector<edges::KeptJudgement> judge(const ProgramValues& values) const;
 
  private:
+  bind::Plan make_plan(PdlMode pdl) const;
   ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers, const bind::PeerChoice& peers) const;
 
@@ -95,6 +99,18 @@ class LoadedProgramState {
   // The judgement that is known for them, or null. It has nothing of kernels between peers, so that
   // their edges are full with it.
   const edges::Judgement* known(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                                const bind::BufferTable& buffers) const;
+  // Steps that are bound, with their judge, which refers to the buffers.
+  struct JudgedSteps {
+    std::unique_ptr<edges::EdgeJudge> judge;
+    bind::BoundSteps bound;
+  };
+  // Judges with what the setup steps and all other steps may have left in memory.
+  JudgedSteps judged(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                     const bind::BufferTable& buffers,
+                     const std::shared_ptr<const SharedParts>& taken,
+                     const bind::PeerChoice& peers) const;
+  bool setup_stores_differences(const std::vector<std::int64_t>& symbols,
                                 const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,
@@ -108,7 +124,12 @@ class LoadedProgramState {
   const std::vector<edges::KeptJudgement::Proof>& proofs() const;
   bool has_pdl() const;
 
+  // The judgements of the bundle, read at the first call.
+  const std::vector<edges::KeptJudgement>& kept() const;
+
   const edges::KnownVerdicts known_;
+  mutable std::once_flag kept_read_;
+  mutable std::vector<edges::KeptJudgement> kept_;
   mutable std::once_flag proofs_made_;
   mutable std::vector<edges::KeptJudgement::Proof> proofs_;
   mutable load::Footprints footprints_;

@@ -391,7 +391,8 @@ void ProgramMemory::adopt(std::size_t index, DeviceAddress address) {
 }
 
 ProgramMemory::Arrays ProgramMemory::download(const Stream& stream,
-                                              std::span<const std::string> more) const {
+                                              std::span<const std::string> more,
+                                              bool with_states) const {
   Arrays arrays;
   const auto add = [&](const bind::BoundBuffer& buffer) {
     Array& array = arrays[buffer.definition->name];
@@ -400,8 +401,9 @@ ProgramMemory::Arrays ProgramMemory::download(const Stream& stream,
     buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
   };
   for (const bind::BoundBuffer& buffer : *table_) {
-    if (is_result(buffer)) add(buffer);
+    if (is_result(buffer) && (with_states || !is_kept(buffer.definition->role))) add(buffer);
   }
+  if (!with_states) return arrays;
   for (const std::string& name : more) add((*table_)[number_of(name)]);
   return arrays;
 }

@@ -66,9 +66,10 @@ class ProgramMemory {
   // Makes the caller's memory the buffer's.
   void adopt(std::size_t buffer, DeviceAddress address);
 
-  // The contents of the results, and of the buffers in `more`. They are complete when the stream's
-  // work is done. Throws kNotFound for a name that is none.
-  Arrays download(const Stream& stream, std::span<const std::string> more) const;
+  // The contents of the results, and of the buffers in `more`; without `with_states`, only those of
+  // results that are neither states nor caches. They are complete when the stream's work is done.
+  // Throws kNotFound for a name that is none.
+  Arrays download(const Stream& stream, std::span<const std::string> more, bool with_states) const;
   // Waits for the stream's work, and downloads the buffer of that number.
   Array contents_of(std::size_t buffer, const Stream& stream) const;
   // The number of a buffer. Throws kNotFound.

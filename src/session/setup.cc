@@ -21,9 +21,11 @@ Program setup_program(const Program& program) {
 }  // namespace
 
 PlannedSetup::PlannedSetup(const Program& program,
-                           const std::function<Kernel(const std::string& name)>& kernel)
+                           const std::function<Kernel(const std::string& name)>& kernel,
+                           bind::ParamNaming naming)
     : program_(setup_program(program)),
-      plan_(bind::make_plan(program_, unbound_buffers(program_), PdlMode::kOff, kernel)) {
+      plan_(bind::make_plan(program_, unbound_buffers(program_), PdlMode::kOff, kernel,
+                            std::move(naming))) {
   for (const ProgramBuffer& buffer : program.buffers()) {
     buffers_.push_back(program.setup_names().contains(buffer.name));
   }

@@ -16,7 +16,8 @@ class PlannedSetup {
  public:
   // The program must have setup steps. Throws what make_plan throws.
   PlannedSetup(const Program& program,
-               const std::function<Kernel(const std::string& name)>& kernel);
+               const std::function<Kernel(const std::string& name)>& kernel,
+               bind::ParamNaming naming);
 
   const bind::Plan& plan() const { return plan_; }
   // Whether a setup step uses the buffer, by its number.

@@ -1,6 +1,7 @@
 #include "session/tensor_check.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -124,7 +125,15 @@ CheckedTensor check_tensor(const Tensor& tensor, const Device& device) {
     throw error(ErrorCode::kInvalidInput, "has {} elements and a null address",
                 checked.bytes / size);
   }
-  checked.data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  std::uintptr_t address = 0, end = 0;
+  if (__builtin_add_overflow(reinterpret_cast<std::uintptr_t>(tensor.data), tensor.byte_offset,
+                             &address) ||
+      __builtin_add_overflow(address, checked.bytes, &end)) {
+    throw error(ErrorCode::kInvalidInput,
+                "begins {} bytes after {:#x} and has {} bytes, beyond the last address",
+                tensor.byte_offset, reinterpret_cast<std::uintptr_t>(tensor.data), checked.bytes);
+  }
+  checked.data = reinterpret_cast<const std::byte*>(address);
   if (!checked.on_host && checked.address() % size != 0) {
     throw error(ErrorCode::kInvalidInput,
                 "is at the address {:#x}, which is not a multiple of the {} bytes of {}",

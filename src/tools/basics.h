@@ -1,8 +1,8 @@
 #pragma once
 
 // What the command line takes from the rooms below for its own words: errors with formatted
-// messages, near names, the names of a program file's choices, and numbers, sizes, times and text
-// as a terminal shows them.
+// messages, near names, the names of a program file's choices, the words for parameters, and
+// numbers, sizes, times and text as a terminal shows them.
 
 #include "base/environment.h"
 #include "base/error.h"
@@ -10,4 +10,5 @@
 #include "base/overloaded.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "image/param_types.h"
 #include "program/names.h"

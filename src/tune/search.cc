@@ -297,7 +297,9 @@ TuneReport Search::run() {
   conclude();
   if (report_.base_cost == 0) report_.base_cost = measure(*base_);
   if (report_.trials.empty() && report_.remark.empty()) {
-    report_.remark = options_.measure ? "the program has no [tune] symbols to vary"
+    report_.remark = report_.out_of_time
+                         ? "the budget ended before a variant was tried; give it more time"
+                     : options_.measure ? "the program has no [tune] symbols to vary"
                      : exact_ ? "the simulated GPU has no time of its own: it tries [tune] symbols "
                                 "alone, and the program has none to vary"
                               : "the program and the options leave nothing to vary";

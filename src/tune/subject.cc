@@ -63,10 +63,11 @@ std::string Subject::images_digest() const {
   std::vector<load::KernelDefinition> definitions =
       bundle_ ? bundle::read_definitions(*bundle_, program_, device_)
               : load::read_definitions(program_);
-  for (const load::KernelDefinition& definition : definitions) {
+  for (load::KernelDefinition& definition : definitions) {
     KernelModule module;
     load::at_kernel(*definition.kernels[0], [&] {
-      load::make(definition, device_.compile_arch(), options_.use_cache, module);
+      load::make(definition,
+                 {.arch = device_.compile_arch(), .use_cache = options_.use_cache}, module);
     });
     for (const ProgramKernel* kernel : definition.kernels) hash.update_field(kernel->name);
     hash.update_field(module.compiled ? module.compiled->ptx.bytes()

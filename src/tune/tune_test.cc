@@ -420,6 +420,7 @@ TEST_F(TuneTest, AShortBudgetEndsIt) {
   EXPECT_TRUE(report.out_of_time);
   EXPECT_FALSE(report.record.accepted);
   EXPECT_THAT(report.trials, IsEmpty());
+  EXPECT_THAT(report.remark, HasSubstr("the budget ended before a variant was tried"));
 }
 
 TEST_F(TuneTest, ProgramsWithConditionsAreMeasured) {

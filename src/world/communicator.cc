@@ -177,17 +177,17 @@ void Communicator::when_failed(std::function<void()> act) {
   }
 }
 
-// A rank that ends regularly sends kEnd first.
+// A rank that ends regularly sends kEnd first. One that was only silent may go on later: it gets
+// the failure too, and then knows that the run has ended without it.
 void Communicator::lose(std::uint32_t rank, std::string_view how) {
   const Beat& last = peers_[rank].beat;
   Error lost =
       error(ErrorCode::kNoDevice, "rank {} {}{}{}", rank, how,
             last.waits_for ? ", at " + last.step : std::string(),
             own_.waits_for ? fmt::format("; rank {} was at {}", rank_, own_.step) : std::string());
+  end({rank_, rank, std::move(lost)}, true);
   peers_[rank].has_ended = true;
   peers_[rank].knows_end = true;
-  peers_[rank].outgoing.clear();
-  end({rank_, rank, std::move(lost)}, true);
   changed_.notify_all();
 }
 

@@ -196,13 +196,20 @@ TEST(CommunicatorTest, ASilentRankIsGivenUp) {
     EXPECT_NE(failure.message().find("; rank 0 was at all_reduce y"), std::string::npos);
   }
   self.reset();
-  // If it goes on, it must not take this for a regular end.
+  // If it goes on, it must not take this for a regular end, nor for the end of rank 0: it is the
+  // rank that was lost.
   FrameReader reader;
   std::string byte;
+  std::optional<RankFailure> told;
   while (receive_bytes(other, 1, byte, std::chrono::steady_clock::now() + 5s)) {
     reader.add(byte);
-    while (const auto frame = reader.next()) EXPECT_NE(frame->kind, FrameKind::kEnd);
+    while (const auto frame = reader.next()) {
+      EXPECT_NE(frame->kind, FrameKind::kEnd);
+      if (frame->kind == FrameKind::kFailure) told = read_failure(frame->payload);
+    }
   }
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->lost, 1u);
 }
 
 TEST(CommunicatorTest, BytesThatAreNoFrameEndTheRun) {

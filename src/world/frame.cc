@@ -91,7 +91,7 @@ std::string failure_frame(const RankFailure& failure) {
   const Error& error = failure.error;
   writer.number(static_cast<std::uint32_t>(error.code()));
   writer.counted_bytes(error.message());
-  writer.counted_bytes(error.where().file);
+  writer.counted_bytes(error.where().file.text());
   writer.number(static_cast<std::uint32_t>(error.where().line));
   writer.number(static_cast<std::uint32_t>(error.where().column));
   writer.count(error.notes().size());

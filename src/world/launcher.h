@@ -26,8 +26,8 @@ struct LaunchedRank {
 using Variables = std::function<std::optional<std::string>(const char* name)>;
 
 // The rank that the environment gives this process; nothing if no launcher started it. Throws
-// kInvalidInput for texts that are not numbers, and for ranks on several machines without the
-// address of rank 0.
+// kInvalidInput for texts that are not numbers, for a rank without the number of ranks, for
+// variables of two runs, and for ranks on several machines without the address of rank 0.
 std::optional<LaunchedRank> launched_rank(const Variables& variables);
 
 }  // namespace baton::world

@@ -106,7 +106,49 @@ TEST(LauncherTest, AnEnvironmentThatMakesNoSenseIsRefused) {
                         {"WORLD_SIZE", "2"},
                         {"MASTER_ADDR", "127.0.0.1"},
                         {"MASTER_PORT", "70000"}}),
-            "the environment has MASTER_PORT = \"70000\"; it must be a number from 0 to 65534");
+            "the environment has MASTER_PORT = \"70000\"; it must be a number from 1 to 65534");
+  EXPECT_EQ(refusal_in({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "0"}}),
+            "the environment has MASTER_PORT = \"0\"; it must be a number from 1 to 65534");
+  EXPECT_EQ(
+      refusal_in(
+          {{"RANK", "2"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "2"}, {"LOCAL_WORLD_SIZE", "2"}}),
+      "the environment has LOCAL_RANK = 2 and LOCAL_WORLD_SIZE = 2; ranks count from 0, so the "
+      "rank must be less than their number");
+}
+
+// Each of them would run alone, and write the files of all.
+TEST(LauncherTest, HalfARankIsRefused) {
+  EXPECT_EQ(refusal_in({{"RANK", "1"}}),
+            "the environment has RANK = \"1\" and no WORLD_SIZE; set both in each of several "
+            "ranks, or neither in a run of one");
+  EXPECT_EQ(refusal_in({{"WORLD_SIZE", "2"}, {"RANK", ""}}),
+            "the environment has WORLD_SIZE = \"2\" and no RANK; set both in each of several "
+            "ranks, or neither in a run of one");
+  EXPECT_NE(refusal_in({{"OMPI_COMM_WORLD_SIZE", "2"}}), "");
+  EXPECT_NE(refusal_in({{"PMI_RANK", "0"}}), "");
+  EXPECT_NE(refusal_in({{"SLURM_STEP_NUM_TASKS", "2"}}), "");
+  // mpirun tells all that is needed.
+  const auto rank =
+      rank_in({{"RANK", "0"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+  ASSERT_TRUE(rank);
+  EXPECT_EQ(rank->rank, 1u);
+}
+
+// RANK and WORLD_SIZE that were left from a run of one make each process of mpirun a run of one.
+TEST(LauncherTest, VariablesOfAnEarlierRunAreRefused) {
+  const Environment two = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+  Environment left = two;
+  left.insert({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  EXPECT_EQ(refusal_in(left),
+            "the environment has WORLD_SIZE = 1 and OMPI_COMM_WORLD_SIZE = 2; for the ranks of "
+            "mpirun, unset RANK and WORLD_SIZE");
+  // A process of torchrun that mpirun started is a rank of torchrun's.
+  left.insert({"TORCHELASTIC_RUN_ID", "none"});
+  EXPECT_EQ(rank_in(left)->ranks, 1u);
+  // A script may give its processes more ranks than srun gave it.
+  Environment more = {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+  more.insert({{"RANK", "9"}, {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"}});
+  EXPECT_EQ(rank_in(more)->ranks, 16u);
 }
 
 }  // namespace

@@ -224,11 +224,11 @@ class Acceptance(Case):
 
     def test_N7_wrong_arguments_are_refused_before_anything_runs(self):
         cases = [
-            (["a", "b"], ("3 arguments", "2 are given")),
+            (["a", "b"], ("copy(float const* a, float* b, int n) takes 3 arguments", "2 are given")),
             (["a", "b", "N", 1], ("3 arguments", "4 are given")),
             (["a", "b", "b"], ("argument 2 of copy", "buffer b", "int")),
             (["a", 7, "N"], ("argument 1 of copy", "7", "float*")),
-            (["a", "b", 1.5], ("argument 2 of copy", "1.5", "int")),
+            (["a", "b", 1.5], ("argument 2 of copy", "1.5", "(the parameter is int n)")),
             (["a", "b", {"i64": 1}], ("argument 2 of copy", "i64 of 8 bytes", "int")),
             (["a", "b", {"f32": 1.0}], ("argument 2 of copy", "f32", "int")),
             (["a", "b", "N * 100000000"], ("argument 2 of copy", "12800000000")),

@@ -68,6 +68,24 @@ class Action(Case):
         status, printed = self.act("nowhere/*.toml")
         self.assertEqual(status, 2)
         self.assertIn("::error title=baton::no file matches nowhere/*.toml", printed)
+        # One wrong pattern among others leaves kernels unchecked.
+        self.program("a", GOOD)
+        status, printed = self.act("a/*.toml", "b/*.toml")
+        self.assertEqual(status, 2)
+        self.assertIn("::error title=baton::no file matches b/*.toml;", printed)
+
+    def test_schedules_with_commas_between_them(self):
+        self.program("a", GOOD)
+        status, printed = self.act("a/*.toml", SCHEDULES="late,reverse, serial")
+        self.assertEqual(status, 0, printed)
+        self.assertIn("1 program, 0 failed", printed)
+        self.assertEqual([line["command"] for line in self.lines], ["check", "run", "run", "run"])
+
+    def test_kernels_of_cpp_have_their_names_in_titles(self):
+        self.program("a", RACE.replace('extern "C" ', ""))
+        status, printed = self.act("a/p.toml")
+        self.assertEqual(status, 1)
+        self.assertIn("title=shared_race in kernel k::", printed)
 
     def wheel_key(self):
         """Calls the step of action.yml in a checkout of the action that has a few files alone."""

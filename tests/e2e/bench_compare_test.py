@@ -177,7 +177,7 @@ class Comparisons(Case):
         self.check(self.baton("bench", "good.toml", "--limit", "3"), 2, "--limit")
         self.check(self.baton("bench", "good.toml", "bad.toml", "--limit", "-3"), 2, "--limit")
         self.check(self.baton("bench", "good.toml", "--baseline", "none.json"), 2, "none.json")
-        changes = [("device_name", "Another GPU", "Another GPU"), ("executor", "graph", "graph"),
+        changes = [("version", 2, "version 2"), ("device_name", "Another GPU", "Another GPU"), ("executor", "graph", "graph"),
                    ("command", "run", "baton run"), ("steps", 3, "steps"), ("run", {}, "samples"),
                    ("symbols", {"N": "x"}, "symbols"), ("error", {"what": "it burnt"}, "it burnt")]
         for key, value, part in changes:

@@ -45,6 +45,30 @@ class Compile(Case):
         self.check(self.baton(*base, "--rewrite", "wait", "--", "-maxrregcount=32"), 2,
                    "-maxrregcount=32 is for the assembler")
 
+    def test_what_is_no_source_is_refused(self):
+        self.check(self.baton("compile", "k.cu", "-o", "k.ptx", "--entry", "scale<int>"), 0)
+        self.write("p.toml", "name = \"p\"\n[kernels]\none = { source = \"k.cu\" }\n")
+        self.check(self.baton("build", "p.toml", "-o", "p.baton", "--arch", "sm_90a"), 0)
+        self.check(self.baton("compile", "k.ptx"), 2, "k.ptx is an image, not CUDA source; baton inspect k.ptx")
+        for program in ("p.toml", "p.baton"):
+            self.check(self.baton("compile", program), 2, f"{program} is a program, not CUDA source; baton run {program}")
+
+    def test_options_of_the_compiler_come_after_two_dashes(self):
+        for option in ("-O3", "-DFACTOR=3", "-lineinfo", "-Iinc"):
+            self.check(self.baton("compile", "k.cu", option), 2, f'come after "--": baton compile FILE.cu -- {option}')
+        self.check(self.baton("compile", "k.cu", "--ptxs"), 2, 'did you mean "--ptx"?')
+
+    def test_parameters_have_their_names(self):
+        result = self.baton("compile", "k.cu", "--entry", "scale<float>")
+        self.check(result, 0)
+        for signature in ("scale<float>(float* x, float const* y, int n)", "one(pointer x)"):
+            self.assertIn(signature, result.out)
+        kernels = self.baton("compile", "k.cu", "--json").json()["kernels"]
+        self.assertEqual([param["name"] for param in kernels[0]["params"]], ["x"])
+        # A build reads no names.
+        kernels = self.baton("compile", "k.cu", "--quiet", "--json").json()["kernels"]
+        self.assertEqual([param["name"] for param in kernels[0]["params"]], [None])
+
     def test_relocatable_machine_code_can_be_linked(self):
         self.write("f.cu", 'extern "C" __device__ float twice(float x) { return 2 * x; }\n')
         self.write("g.cu", """

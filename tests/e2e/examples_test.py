@@ -199,6 +199,9 @@ class Generators(Case):
         program = EXAMPLES / "llama" / "llama.toml"
         self.run_generate(program, 5, 2, status=2)
         self.run_generate(program, 5, 2, "3 x", status=2)
+        for token in (-1, 512):
+            result = self.run_generate(program, 5, 2, f"3 {token}", status=2)
+            self.assertIn(f"the prompt has token {token}, the model has 0 to 511", result.stderr)
         self.run_generate(program, 0, 2, "3", status=2)
         result = self.run_generate(program, 64, 2, "3", status=2)
         self.assertIn("the cache has room", result.stderr)

@@ -56,7 +56,7 @@ int main() { reduce<<<1, 256, 1024>>>(nullptr, nullptr, 0); }
   if (x < 1 || y < 1 || x >= width - 1 || y >= height - 1) return;
   out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1] + in[(y - 1) * width + x] + in[(y + 1) * width + x];
 }
-""", {"block": [16, 16], "grid": ["ceildiv(N, 16)", "ceildiv(N, 16)"]}),
+""", {"block": [16, 16], "grid": ["ceildiv(width, 16)", "ceildiv(height, 16)"]}),
     "volume": ("""__global__ void volume(float* v, int n) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   int z = blockIdx.z * blockDim.z + threadIdx.z;
@@ -138,7 +138,7 @@ __global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, i
   int r = blockIdx.x;
   for (int c = threadIdx.x; c < cols; c += blockDim.x) y[r * cols + c] = x[r * cols + c] * s[r];
 }
-""", {"block": [256], "grid": ["N"]}),
+""", {"block": [256], "grid": ["rows"]}),
     "gather": ("""__global__ void gather(const int* ids, const float* table, float* out, int dim) {
   int t = blockIdx.x;
   for (int i = threadIdx.x; i < dim; i += blockDim.x) out[t * dim + i] = table[ids[t] * dim + i];
@@ -148,7 +148,7 @@ __global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, i
   for (int i = threadIdx.x; i < d; i += blockDim.x)
     out[blockIdx.x * d + i] = in[blockIdx.x * 2 * d + i] * in[blockIdx.x * 2 * d + d + i];
 }
-""", {"block": [256], "grid": ["N"]}),
+""", {"block": [256], "grid": ["d"]}),
     "rotation": ("""__global__ void rotation(float* q, const float* c, const float* s, int heads, int head_dim) {
   int token = blockIdx.x, head = blockIdx.y, i = threadIdx.x, half = head_dim / 2;
   if (i >= half) return;
@@ -157,7 +157,7 @@ __global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, i
   p[i] = a * x - b * y;
   p[i + half] = b * x + a * y;
 }
-""", {"block": [256], "grid": ["N", "N"]}),
+""", {"block": [256], "grid": ["head_dim", "head_dim"]}),
     "without_bounds": ("""__global__ void without_bounds(float* x, float a) { x[blockIdx.x * blockDim.x + threadIdx.x] *= a; }
 """, {"block": [256], "grid": ["ceildiv(N, 256)"]}),
     "vectors": ("""__global__ void vectors(const float4* a, float4* c, int n) {
@@ -302,13 +302,74 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
         program, _ = self.draft(source="struct P { const float* x; float* y; int n; float a; };" + kernel)
         self.assertEqual(list(program["buffers"]), ["p_x", "p_y"])
         self.assertEqual(program["steps"][0]["args"],
-                         [{"struct": ["p_x", "p_y", {"i32": "N"}, {"f32": 1.0}]}])
-        self.ok("run", "p.toml", "--set", "N=64")
-        # An array has no place among the fields of a program file.
+                         [{"struct": ["p_x", "p_y", {"i32": "n"}, {"f32": 1.0}]}])
+        self.ok("run", "p.toml", "--set", "n=64")
         (self.folder / "p.toml").unlink()
-        self.write("k.cu", "struct P { float* x; float* y; float a, m[3]; int n; };" + kernel)
+        # What has no place among the fields of a program file.
+        self.write("k.cu", "struct P { float* x; float* y; float a; int n, some : 3; };" + kernel)
         result = self.ok("init", "k.cu", "-o", "p.toml")
-        self.assertIn("kernel k gets zeros for p (40 bytes), so it may do nothing", result.err)
+        self.assertIn("kernel k gets zeros for p (32 bytes), so it may do nothing", result.err)
+
+    def test_structs_and_arrays_inside_of_a_struct(self):
+        """Each field has a line; padding that the values do not bring is bytes."""
+        program, text = self.draft(source="""#include <cuda_fp16.h>
+struct Base { short order; };
+struct Extent { short rows; int cols; };
+struct alignas(16) Corner { float x; };
+struct P : Base {
+  const float* x;
+  char flag;
+  Extent extent;
+  float scale[3];
+  Corner corner[2];
+  union { int i; float f; } either;
+  __half half;
+  unsigned char table[40];
+  double bias;
+  float* y;
+};
+extern "C" __global__ void k(P p, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p.y[i] = p.flag * p.scale[i % 3] * p.x[i] + p.bias + p.extent.cols + p.order + p.table[i % 40];
+}""")
+        self.assertEqual(list(program["buffers"]), ["p_x", "p_y"])
+        self.assertEqual(program["steps"][0]["args"], [{"struct": [
+            {"i16": 1}, "p_x", {"i8": 1}, {"bytes": "000000"}, {"i16": 1}, {"bytes": "0000"}, {"i32": "cols"},
+            {"f32": 1.0}, {"f32": 1.0}, {"f32": 1.0}, {"bytes": "00" * 4}, {"f32": 1.0}, {"bytes": "00" * 12},
+            {"f32": 1.0}, {"bytes": "00" * 12}, {"bytes": "00" * 4}, {"f16": 1.0}, {"bytes": "00" * 40},
+            {"f64": 1.0}, "p_y", {"bytes": "00" * 8}]}, "n"])
+        self.assertIn('  { i16 = 1 },  # extent.rows\n  { bytes = "0000" },  # padding\n', text)
+        self.assertIn('  { f32 = 1.0 },  # corner[1].x\n', text)
+        run = self.ok("run", "p.toml", "--set=n=64", "--set=cols=7", "--json").json()
+        self.assertEqual(run["findings"], [])
+
+    def test_each_count_is_a_symbol(self):
+        program, _ = self.draft(source=KINDS["stencil"][0])
+        self.assertEqual(list(program["symbols"]), ["width", "height"])
+        self.assertEqual(program["steps"][0]["args"], ["in", "out", "width", "height"])
+        self.assertEqual(program["buffers"]["in"]["shape"], ["height", "width"])
+        self.ok("run", "p.toml", "--set", "width=70", "--set", "height=33", "--strict")
+
+    def test_a_kernel_reads_what_an_earlier_one_writes(self):
+        """Where the source calls both the same."""
+        program, text = self.draft(source="""
+extern "C" __global__ void produce(float* mid, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) mid[i] = x[i] * 2;
+}
+extern "C" __global__ void consume(float* y, const float* mid, const double* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = mid[i] + x[i];
+}
+extern "C" __global__ void clamp(float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && y[i] < 0) y[i] = 0;
+}""")
+        self.assertEqual(list(program["buffers"]), ["produce_mid", "produce_x", "consume_y", "consume_x"])
+        self.assertEqual(program["steps"][2]["args"], ["consume_y", "n"])
+        self.assertEqual(program["steps"][1]["args"], ["consume_y", "produce_mid", "consume_x", "n"])
+        self.assertIn("mid is that of produce", text)
+        self.ok("run", "p.toml", "--set", "n=64", "--strict")
 
     def test_names_of_parameters_of_ptx(self):
         self.write("k.cu", SOURCE)
@@ -346,11 +407,11 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
                 self.write(f"{name}.cu", source)
                 self.assertEqual(self.ok("init", f"{name}.cu").err, "")
                 program = tomllib.loads((self.folder / f"{name}.toml").read_text())
-                step, size = program["steps"][0], *program["symbols"]
+                step, sizes = program["steps"][0], [f"--set={name}=100" for name in program["symbols"]]
                 self.assertEqual({key: step[key] for key in wanted}, wanted)
                 is_bounded = "require" not in (self.folder / f"{name}.toml").read_text()
                 self.assertEqual(is_bounded, name != "without_bounds")
-                for options in [[], ["--set", f"{size}=100"]] if is_bounded else [[]]:
+                for options in [[], sizes] if is_bounded else [[]]:
                     run = self.ok("run", f"{name}.toml", "--strict", "--json", *options).json()
                     self.assertGreater(run["steps"][0]["instructions"], 0)
                     self.assertEqual(run["findings"], [])
@@ -425,6 +486,8 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
     def test_it_overwrites_nothing(self):
         self.draft()
         self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")
+        (self.folder / "drafts").mkdir()
+        self.fails(2, "drafts is a folder; name a file in it", "init", "k.cu", "-o", "drafts")
 
     def test_a_cache_that_cannot_be_written_is_told_once(self):
         self.write("k.cu", SOURCE)

@@ -343,6 +343,18 @@ all_reduce = { buffer = "x", op = "sum" }
         ranks = [self.start(0, self.program), self.start(1, self.folder / "none.toml")]
         self.expect_one_error([self.end(rank) for rank in ranks], "rank 1: ")
 
+    def test_half_a_rank(self):
+        """Each of the processes would be the whole run."""
+        for half, missing in (({"RANK": "1"}, "WORLD_SIZE"), ({"WORLD_SIZE": "2"}, "RANK")):
+            self.check(self.baton("run", self.program, **half), 2, f"and no {missing}; set both")
+        # A program without a world runs alone, and its own errors come first.
+        other = self.folder / "other.toml"
+        other.write_text(SUM.replace("[world]", "").replace("rank * SPIN", "SPIN")
+                         .replace("shard = { axis = 0 }", "")
+                         .replace("all_reduce = { buffer = \"x\" }", "fill = { buffer = \"x\", value = 1 }"))
+        self.check(self.baton("run", other, RANK="1"), 0)
+        self.check(self.baton("run", other, "--nope", RANK="1"), 2, 'unknown option "--nope"')
+
     def test_a_missing_rank(self):
         result = self.end(self.start(0, self.program, BATON_WORLD_JOIN="1"))
         self.assertEqual(result.status, 3, result)
@@ -373,8 +385,8 @@ all_reduce = { buffer = "x", op = "sum" }
                       error)
 
     def test_a_rank_that_is_stopped(self):
-        ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_LOG="debug",
-                            BATON_WORLD_SILENCE="1") for rank in range(2)]
+        ranks = [self.start(0, self.program, "--set", "SPIN=1", BATON_LOG="debug", BATON_WORLD_SILENCE="1"),
+                 self.start(1, self.program, "--set", "SPIN=1", BATON_WORLD_SILENCE="1")]
         rest, reader = self.wait_for(ranks[0], "rank 0 waits for rank 1 at all_reduce x")
         os.kill(ranks[1].pid, signal.SIGSTOP)
         ranks[0].wait(timeout=60)
@@ -382,9 +394,23 @@ all_reduce = { buffer = "x", op = "sum" }
         self.assertEqual(ranks[0].returncode, 3, rest)
         error = next(line for line in rest if line.startswith("error: "))
         self.assertIn("rank 1 has sent nothing for ", error)
-        # It finds out when it goes on, and leaves nothing behind.
+        # It finds out when it goes on, and leaves nothing behind. The error was told before.
         os.kill(ranks[1].pid, signal.SIGCONT)
-        self.assertEqual(self.end(ranks[1]).status, 3)
+        last = self.end(ranks[1])
+        self.assertEqual((last.status, last.out, last.err), (3, "", ""))
+
+    def test_the_first_rank_is_stopped(self):
+        ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_WORLD_SILENCE="1",
+                            BATON_LOG="debug" if rank == 0 else "error") for rank in range(2)]
+        rest, reader = self.wait_for(ranks[0], "rank 0 waits for rank 1 at all_reduce x")
+        os.kill(ranks[0].pid, signal.SIGSTOP)
+        told = self.end(ranks[1])
+        self.assertEqual(told.status, 3, told)
+        self.assertIn("rank 0 has sent nothing for ", told.first_error)
+        os.kill(ranks[0].pid, signal.SIGCONT)
+        self.assertEqual(ranks[0].wait(timeout=60), 3)
+        reader.join()
+        self.assertEqual([line for line in rest if line.startswith("error: ")], [])
 
     def test_a_rank_that_takes_too_long(self):
         ranks = [self.start(0, self.program, "--set", "SPIN=1"),

@@ -120,7 +120,7 @@ class Exec(unittest.TestCase):
         return done, json.loads(path.read_text())
 
     def test_right_programs_are_right_with_it(self):
-        for name in ("memory", "modules", "streams", "textures"):
+        for name in ("memory", "modules", "node_params", "stream_values", "streams", "textures", "virtual_memory"):
             with self.subTest(name):
                 done, report = self.report(CLIENTS / name)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -148,6 +148,25 @@ class Exec(unittest.TestCase):
         self.assertEqual(report["status"], 1)
         self.assertEqual(report["program"]["status"], 0)
         self.assertIn("error: out_of_bounds: kernel twice", done.stderr)
+
+    def test_kernels_that_values_order_do_not_race_and_others_do(self):
+        done, report = self.report(CLIENTS / "stream_values", "unordered")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual({(each["kind"], each["kernel"]) for each in report["findings"]},
+                         {("unordered_grids", "twice")})
+
+    def test_wrong_uses_of_virtual_memory_are_found(self):
+        for use, kind, text in [
+                ("unmapped", "use_after_free", "whose memory was unmapped"),
+                ("beyond", "out_of_bounds", "0 bytes past the end of mapped memory (2097152 bytes"),
+                ("closed", "out_of_bounds", "has no access (cuMemSetAccess)"),
+                ("fresh", "uninitialized", "2097152 bytes inside mapped memory (4194304 bytes")]:
+            with self.subTest(use):
+                done, report = self.report(CLIENTS / "virtual_memory", use)
+                (finding,) = report["findings"]
+                self.assertEqual((finding["kind"], finding["kernel"]), (kind, "twice"))
+                self.assertIn(text, finding["message"])
+                self.assertEqual(done.stdout, "0\n" if kind == "uninitialized" else "700\n")
 
     def test_the_status_of_errors_can_be_chosen(self):
         self.assertEqual(self.exec("--error-exitcode", "9", "--", CLIENTS / "faulty", "3").returncode, 9)
@@ -248,8 +267,8 @@ class Exec(unittest.TestCase):
 
     def test_what_is_missing_is_told(self):
         done, report = self.report(CLIENTS / "streams")
-        self.assertEqual(report["missing"], [{"name": "cuMemRelease", "calls": 1}])
-        self.assertIn("not simulated: cuMemRelease (1 call)", done.stderr)
+        self.assertEqual(report["missing"], [{"name": "cuIpcGetEventHandle", "calls": 1}])
+        self.assertIn("not simulated: cuIpcGetEventHandle (1 call)", done.stderr)
         done, report = self.report(CLIENTS / "modules")
         self.assertIn("holds machine code only", report["unchecked"][0]["why"])
 

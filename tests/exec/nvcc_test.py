@@ -57,6 +57,7 @@ class Nvcc(unittest.TestCase):
 
     def test_graphs(self):
         self.check_right(built("graphs"))
+        self.check_right(built("graph_changes"))
 
     def test_captures_and_attributes_of_streams(self):
         self.check_right(built("capture"))

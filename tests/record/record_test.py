@@ -277,12 +277,14 @@ class BadInput(Record):
 @unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
 class Nvcc(Record):
     def test_programs_of_the_runtime(self):
-        for cudart in ("static", "shared"):
-            with self.subTest(cudart):
-                program = self.folder / cudart
+        for options in (["-cudart", "static"], ["-cudart", "shared"], ["-rdc=true"]):
+            # NVIDIA's runtime hands over what nvlink made in a way of its own.
+            if DEVICE == "cuda" and options == ["-rdc=true"]:
+                continue
+            with self.subTest(options):
+                program = self.folder / options[-1].strip("-").replace("=", "_")
                 shutil.rmtree(self.path, ignore_errors=True)
-                subprocess.run([NVCC, "-arch=sm_90", "-lineinfo", "-cudart", cudart, HERE / "chain.cu", "-o", program],
-                               check=True)
+                subprocess.run([NVCC, "-arch=sm_90", "-lineinfo", *options, HERE / "chain.cu", "-o", program], check=True)
                 done = self.record(program)
                 self.assertEqual((done.stdout, done.returncode), ("cudaSuccess\n", 0), done.stderr)
                 done, edges = self.edges()

@@ -1,7 +1,7 @@
 """Checks and runs programs with the command line of Baton, and prints what is wrong as annotations of
 GitHub, at the source line. The environment has the inputs of action.yml, by their names in capitals.
 
-Status: 1 where a check or a run failed, 2 where no program was found.
+Status: 1 where a check or a run failed, 2 where no file matches one of the patterns.
 """
 
 import glob
@@ -34,11 +34,12 @@ def annotation(level, where, title, message):
 def annotations(result):
     """(what it is about, its line for GitHub) of all that a result of --json found."""
     findings = result.get("findings") or []
+    names = {kernel["name"]: kernel.get("kernel") or kernel["demangled"] for kernel in result.get("kernels") or []}
     for finding in findings:
         level = "warning" if finding["severity"] == "warning" else "error"
         times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
         launch = f"; {finding['launch']}" if finding.get("launch") else ""
-        title = f"{finding['kind']} in kernel {finding['kernel']}"
+        title = f"{finding['kind']} in kernel {names.get(finding['kernel'], finding['kernel'])}"
         yield (title, finding["where"]), annotation(
             level, finding["where"], title,
             f"thread {tuple(finding['thread'])} of block {tuple(finding['block'])} {finding['message']}{times}{launch}")
@@ -69,10 +70,13 @@ def call(*words):
 
 def main():
     patterns = os.environ["PROGRAMS"].split()
-    programs = sorted({path for pattern in patterns for path in glob.glob(pattern, recursive=True)})
-    if not programs:
-        print(annotation("error", "", "baton", f"no file matches {' '.join(patterns)}; set `programs`"))
+    found = {pattern: glob.glob(pattern, recursive=True) for pattern in patterns}
+    # A pattern with a wrong name would leave kernels unchecked.
+    empty = [pattern for pattern in patterns if not found[pattern]]
+    if empty or not patterns:
+        print(annotation("error", "", "baton", f"no file matches {' '.join(empty) or 'nothing'}; set `programs`"))
         return 2
+    programs = sorted({path for paths in found.values() for path in paths})
     strict = ["--strict"] if os.environ.get("STRICT", "true") == "true" else []
     device = ["--device", os.environ["DEVICE"]]
     shown, failed = set(), 0
@@ -80,7 +84,7 @@ def main():
         for program in programs:
             runs = [["baton", "check", program, *device, *strict]]
             runs += [["baton", "run", program, *device, *strict, "--schedule", schedule, "--races", os.environ["RACES"]]
-                     for schedule in os.environ["SCHEDULES"].split()]
+                     for schedule in re.split(r"[\s,]+", os.environ["SCHEDULES"].strip())]
             for words in runs:
                 result, passed = call(*words)
                 json.dump({"call": words, **result}, report)
@@ -92,7 +96,7 @@ def main():
                         shown.add((program, subject))
                         print(line)
                 print(f"{'ok    ' if passed else 'failed'} {' '.join(words)}", flush=True)
-    print(f"{len(programs)} programs, {failed} failed checks and runs")
+    print(f"{len(programs)} program{'s' * (len(programs) != 1)}, {failed} failed checks and runs")
     return 1 if failed else 0
 
 

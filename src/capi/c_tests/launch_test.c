@@ -23,6 +23,7 @@ static baton_module* compile_source(const baton_device* device) {
   options.entry_count = 1;
   options.options = flags;
   options.option_count = 1;
+  options.param_names = 1;
   REQUIRE_OK(baton_module_compile(device, kSource, &options, &module));
   return module;
 }
@@ -64,6 +65,7 @@ static void look_at_kernel(const baton_kernel* kernel) {
   CHECK(param.kind == BATON_PARAM_POINTER && param.size_bytes == 8 && param.offset == 0);
   OK(baton_kernel_param(kernel, 2, &param));
   CHECK(param.kind == BATON_PARAM_SCALAR && param.size_bytes == 4 && param.offset == 16);
+  CHECK_TEXT(param.name, "a");
   CHECK_TEXT(baton_dtype_name(param.dtype), "f32");
   REFUSED(baton_kernel_param(kernel, 4, &param), "index 4 is out of range, there are 4 parameters");
 }

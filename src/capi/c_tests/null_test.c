@@ -188,8 +188,8 @@ static void null_modules_and_kernels(void) {
   options.use_cache = 2;
   REFUSED(baton_module_compile(device, "x", &options, &module), "options->use_cache is 2");
   options.use_cache = 1;
-  options.reserved = 1;
-  REFUSED(baton_module_compile(device, "x", &options, &module), "options->reserved is 1");
+  options.param_names = 2;
+  REFUSED(baton_module_compile(device, "x", &options, &module), "options->param_names is 2");
   REFUSED(baton_module_compile_file(NULL, "k.cu", NULL, &module), "device is a null");
   REFUSED(baton_module_compile_file(device, NULL, NULL, &module), "path is a null");
   REFUSED(baton_module_compile_file(device, "k.cu", NULL, NULL), "module is a null");

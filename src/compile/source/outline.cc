@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace baton::compiler {
 namespace {
 
@@ -197,8 +199,26 @@ std::size_t Outline::token_at(std::size_t place) const {
   return static_cast<std::size_t>(found - tokenized_.tokens.begin());
 }
 
-std::vector<std::string> Outline::kernel_templates() const {
-  std::vector<std::string> names;
+std::vector<std::string_view> Outline::template_parameters(std::size_t first) const {
+  std::vector<std::string_view> parameters;
+  const std::size_t last = after_angles(first + 1, tokenized_.tokens.size()) - 1;
+  std::size_t begin = first + 2;
+  int depth = 0;
+  for (std::size_t i = begin; i <= last && last < tokenized_.tokens.size(); ++i) {
+    if (is(i, "(") || is(i, "[") || is(i, "{")) i = closing(i);
+    if (is(i, "<")) ++depth;
+    if (is(i, ">") && i < last) --depth;
+    if ((!is(i, ",") || depth != 0) && i != last) continue;
+    const std::size_t from = tokenized_.tokens[begin].begin;
+    if (i > begin)
+      parameters.push_back(trim(source_.substr(from, tokenized_.tokens[i].begin - from)));
+    begin = i + 1;
+  }
+  return parameters;
+}
+
+std::vector<KernelTemplate> Outline::kernel_templates() const {
+  std::vector<KernelTemplate> found;
   const auto visit = [&](const auto& self, const std::vector<Declaration>& scope,
                          const std::string& within) -> void {
     for (const Declaration& each : scope) {
@@ -217,14 +237,16 @@ std::vector<std::string> Outline::kernel_templates() const {
         is_kernel |= is(i, "__global__");
         if (!is(i, "(")) continue;
         const bool is_name = !is_one_of(word(i - 1), kWithArguments);
-        if (is_name && is_kernel) names.push_back(within + std::string(word(i - 1)));
+        if (is_name && is_kernel) {
+          found.push_back({within + std::string(word(i - 1)), template_parameters(first)});
+        }
         if (is_name) break;
         i = closing(i);
       }
     }
   };
   visit(visit, declarations_, "");
-  return names;
+  return found;
 }
 
 std::vector<const Declaration*> Outline::at(std::size_t place) const {

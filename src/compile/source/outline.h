@@ -31,6 +31,12 @@ struct Declaration {
   std::vector<Declaration> members;
 };
 
+// A function that looks like a template of kernels.
+struct KernelTemplate {
+  std::string name;                          // with its namespaces
+  std::vector<std::string_view> parameters;  // as they are written: "int N", "typename T"
+};
+
 // What a text declares. It decides no meaning: macros are not expanded, and what looks like a
 // declaration is one.
 class Outline {
@@ -39,8 +45,7 @@ class Outline {
   explicit Outline(std::string_view text);
 
   const std::vector<Declaration>& declarations() const { return declarations_; }
-  // The names of functions that look like templates of kernels.
-  std::vector<std::string> kernel_templates() const;
+  std::vector<KernelTemplate> kernel_templates() const;
   // The declarations that contain the place, outermost first.
   std::vector<const Declaration*> at(std::size_t place) const;
   // The innermost statement directly within a block of `within` that contains the place; empty
@@ -72,6 +77,8 @@ class Outline {
  private:
   friend class OutlineParser;
   std::string_view word(std::size_t token) const;
+  // The parameters of a template, from its keyword.
+  std::vector<std::string_view> template_parameters(std::size_t first) const;
   bool is(std::size_t token, std::string_view what) const { return word(token) == what; }
   std::size_t token_at(std::size_t place) const;  // the first that ends after it
   std::size_t closing(std::size_t open) const { return pairs_[open]; }

@@ -182,22 +182,6 @@ cudaError_t part_of(const void* symbol, size_t offset, size_t bytes, void** addr
   return cudaSuccess;
 }
 
-cudaError_t to_symbol(const void* symbol, const void* source, size_t bytes, size_t offset,
-                      cudaMemcpyKind kind, RowCopy* copy) {
-  void* target = nullptr;
-  if (const cudaError_t error = part_of(symbol, offset, bytes, &target)) return error;
-  *copy = flat_copy(target, source, bytes, kind);
-  return cudaSuccess;
-}
-
-cudaError_t from_symbol(void* target, const void* symbol, size_t bytes, size_t offset,
-                        cudaMemcpyKind kind, RowCopy* copy) {
-  void* source = nullptr;
-  if (const cudaError_t error = part_of(symbol, offset, bytes, &source)) return error;
-  *copy = flat_copy(target, source, bytes, kind);
-  return cudaSuccess;
-}
-
 struct MemoryFill {
   void* pointer = nullptr;
   size_t pitch = 0;
@@ -232,6 +216,22 @@ cudaError_t fill_slices(cudaPitchedPtr pointer, int value, cudaExtent extent,
 }
 
 }  // namespace
+
+cudaError_t baton::cudart::to_symbol(const void* symbol, const void* source, size_t bytes,
+                                     size_t offset, cudaMemcpyKind kind, RowCopy* copy) {
+  void* target = nullptr;
+  if (const cudaError_t error = part_of(symbol, offset, bytes, &target)) return error;
+  *copy = flat_copy(target, source, bytes, kind);
+  return cudaSuccess;
+}
+
+cudaError_t baton::cudart::from_symbol(void* target, const void* symbol, size_t bytes,
+                                       size_t offset, cudaMemcpyKind kind, RowCopy* copy) {
+  void* source = nullptr;
+  if (const cudaError_t error = part_of(symbol, offset, bytes, &source)) return error;
+  *copy = flat_copy(target, source, bytes, kind);
+  return cudaSuccess;
+}
 
 cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
   return submit_and_wait(flat_copy(target, source, bytes, kind));

@@ -24,6 +24,13 @@ RowCopy flat_copy(void* target, const void* source, size_t bytes, cudaMemcpyKind
 // With the positions of both sides applied. The driver must have begun.
 cudaError_t row_copy(const cudaMemcpy3DParms& params, RowCopy* copy);
 
+// To and from a variable of the device, by the host's address for it. Give cudaErrorInvalidSymbol
+// and cudaErrorInvalidMemcpyDirection. The driver must have begun.
+cudaError_t to_symbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind, RowCopy* copy);
+cudaError_t from_symbol(void* target, const void* symbol, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, RowCopy* copy);
+
 // The same for the driver. cudaErrorInvalidMemcpyDirection and cudaErrorInvalidPitchValue are the
 // runtime's own. The driver must have begun.
 cudaError_t params_of(const RowCopy& copy, CUDA_MEMCPY3D* params);

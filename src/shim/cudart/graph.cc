@@ -22,24 +22,56 @@ cudaError_t node_params(const cudaKernelNodeParams* given, CUDA_KERNEL_NODE_PARA
   return FatBinaries::instance().kernel(given->func, &params->kern);
 }
 
+cudaError_t node_params(const cudaMemcpy3DParms* given, CUDA_MEMCPY3D* params) {
+  if (given == nullptr) return cudaErrorInvalidValue;
+  RowCopy copy;
+  const cudaError_t error = row_copy(*given, &copy);
+  return error != cudaSuccess ? error : params_of(copy, params);
+}
+
+cudaError_t node_params(const cudaMemsetParams* given, CUDA_MEMSET_NODE_PARAMS* params) {
+  if (given == nullptr) return cudaErrorInvalidValue;
+  *params = {};
+  params->dst = reinterpret_cast<CUdeviceptr>(given->dst);
+  params->pitch = given->pitch;
+  params->value = given->value;
+  params->elementSize = given->elementSize;
+  params->width = given->width;
+  params->height = given->height;
+  return cudaSuccess;
+}
+
+cudaError_t node_params(const cudaHostNodeParams* given, CUDA_HOST_NODE_PARAMS* params) {
+  if (given == nullptr) return cudaErrorInvalidValue;
+  *params = {given->fn, given->userData};
+  return cudaSuccess;
+}
+
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  cuCtxGetCurrent(&context);
+  return context;
+}
+
 }  // namespace baton::cudart
 
 namespace {
 
 using baton::cudart::answer;
+using baton::cudart::current_context;
 using baton::cudart::flat_copy;
+using baton::cudart::from_symbol;
 using baton::cudart::node_params;
 using baton::cudart::params_of;
 using baton::cudart::RowCopy;
 using baton::cudart::stream_of;
+using baton::cudart::to_symbol;
 
 cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                      size_t count, const RowCopy& copy) {
   CUDA_MEMCPY3D params;
   if (const cudaError_t error = params_of(copy, &params)) return answer(error);
-  CUcontext context = nullptr;
-  cuCtxGetCurrent(&context);
-  return answer(cuGraphAddMemcpyNode(node, graph, after, count, &params, context));
+  return answer(cuGraphAddMemcpyNode(node, graph, after, count, &params, current_context()));
 }
 
 }  // namespace
@@ -63,22 +95,13 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return answer(cuGraphAddKernelNode(node, graph, after, count, &params));
 }
 
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const cudaKernelNodeParams* given) {
-  BATON_RUNTIME_BEGIN();
-  CUDA_KERNEL_NODE_PARAMS params;
-  if (const cudaError_t error = node_params(given, &params)) return answer(error);
-  return answer(cuGraphExecKernelNodeSetParams(exec, node, &params));
-}
-
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemcpy3DParms* given) {
   BATON_RUNTIME_BEGIN();
-  if (given == nullptr) return answer(cudaErrorInvalidValue);
-  RowCopy copy;
-  if (const cudaError_t error = baton::cudart::row_copy(*given, &copy)) return answer(error);
-  return add_copy(node, graph, after, count, copy);
+  CUDA_MEMCPY3D params;
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
+  return answer(cuGraphAddMemcpyNode(node, graph, after, count, &params, current_context()));
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -88,29 +111,41 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
   return add_copy(node, graph, after, count, flat_copy(target, source, bytes, kind));
 }
 
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, size_t count,
+                                           const void* symbol, const void* source, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = to_symbol(symbol, source, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : add_copy(node, graph, after, count, copy);
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, size_t count,
+                                             void* target, const void* symbol, size_t bytes,
+                                             size_t offset, cudaMemcpyKind kind) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = from_symbol(target, symbol, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : add_copy(node, graph, after, count, copy);
+}
+
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const cudaMemsetParams* given) {
   BATON_RUNTIME_BEGIN();
-  if (given == nullptr) return answer(cudaErrorInvalidValue);
-  CUDA_MEMSET_NODE_PARAMS params{};
-  params.dst = reinterpret_cast<CUdeviceptr>(given->dst);
-  params.pitch = given->pitch;
-  params.value = given->value;
-  params.elementSize = given->elementSize;
-  params.width = given->width;
-  params.height = given->height;
-  CUcontext context = nullptr;
-  cuCtxGetCurrent(&context);
-  return answer(cuGraphAddMemsetNode(node, graph, after, count, &params, context));
+  CUDA_MEMSET_NODE_PARAMS params;
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
+  return answer(cuGraphAddMemsetNode(node, graph, after, count, &params, current_context()));
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const cudaHostNodeParams* given) {
   BATON_RUNTIME_BEGIN();
-  if (given == nullptr) return answer(cudaErrorInvalidValue);
-  const CUDA_HOST_NODE_PARAMS params{given->fn, given->userData};
+  CUDA_HOST_NODE_PARAMS params;
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
   return answer(cuGraphAddHostNode(node, graph, after, count, &params));
 }
 

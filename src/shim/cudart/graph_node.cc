@@ -12,17 +12,12 @@
 namespace {
 
 using baton::cudart::answer;
-using baton::cudart::RowCopy;
+using baton::cudart::current_context;
+using baton::cudart::node_params;
 using baton::cudart::stream_of;
 
 static_assert(sizeof(cudaConditionalNodeParams) <= sizeof(CUDA_CONDITIONAL_NODE_PARAMS));
 static_assert(sizeof(cudaMemAllocNodeParamsV2) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS_v2));
-
-CUcontext current() {
-  CUcontext context = nullptr;
-  cuCtxGetCurrent(&context);
-  return context;
-}
 
 cudaError_t to_driver(const cudaKernelNodeParamsV2& given, CUDA_KERNEL_NODE_PARAMS_v3* params) {
   cudaKernelNodeParams plain{};
@@ -33,7 +28,7 @@ cudaError_t to_driver(const cudaKernelNodeParamsV2& given, CUDA_KERNEL_NODE_PARA
   plain.kernelParams = given.kernelParams;
   plain.extra = given.extra;
   CUDA_KERNEL_NODE_PARAMS made;
-  if (const cudaError_t error = baton::cudart::node_params(&plain, &made)) return error;
+  if (const cudaError_t error = node_params(&plain, &made)) return error;
   params->kern = made.kern;
   params->gridDimX = made.gridDimX;
   params->gridDimY = made.gridDimY;
@@ -44,15 +39,13 @@ cudaError_t to_driver(const cudaKernelNodeParamsV2& given, CUDA_KERNEL_NODE_PARA
   params->sharedMemBytes = made.sharedMemBytes;
   params->kernelParams = made.kernelParams;
   params->extra = made.extra;
-  params->ctx = current();
+  params->ctx = current_context();
   return cudaSuccess;
 }
 
 cudaError_t to_driver(const cudaMemcpyNodeParams& given, CUDA_MEMCPY_NODE_PARAMS* params) {
-  RowCopy copy;
-  if (const cudaError_t error = baton::cudart::row_copy(given.copyParams, &copy)) return error;
-  params->copyCtx = current();
-  return baton::cudart::params_of(copy, &params->copyParams);
+  params->copyCtx = current_context();
+  return node_params(&given.copyParams, &params->copyParams);
 }
 
 void to_driver(const cudaMemsetParamsV2& given, CUDA_MEMSET_NODE_PARAMS_v2* params) {
@@ -62,10 +55,10 @@ void to_driver(const cudaMemsetParamsV2& given, CUDA_MEMSET_NODE_PARAMS_v2* para
   params->elementSize = given.elementSize;
   params->width = given.width;
   params->height = given.height;
-  params->ctx = current();
+  params->ctx = current_context();
 }
 
-cudaError_t to_driver(const cudaGraphNodeParams& given, CUgraphNodeParams* params) {
+cudaError_t params_for_driver(const cudaGraphNodeParams& given, CUgraphNodeParams* params) {
   *params = {};
   params->type = static_cast<CUgraphNodeType>(given.type);
   switch (given.type) {
@@ -80,7 +73,7 @@ cudaError_t to_driver(const cudaGraphNodeParams& given, CUgraphNodeParams* param
       params->conditional.handle = given.conditional.handle;
       params->conditional.type = static_cast<CUgraphConditionalNodeType>(given.conditional.type);
       params->conditional.size = given.conditional.size;
-      params->conditional.ctx = current();
+      params->conditional.ctx = current_context();
       return cudaSuccess;
     default:
       // Both APIs describe the others alike.
@@ -134,14 +127,18 @@ cudaMemcpyKind kind_of(CUmemorytype source, CUmemorytype target) {
 
 }  // namespace
 
+cudaError_t baton::cudart::node_params(const cudaGraphNodeParams* given,
+                                       CUgraphNodeParams* params) {
+  return given == nullptr ? cudaErrorInvalidValue : params_for_driver(*given, params);
+}
+
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData* edges, size_t count,
                              cudaGraphNodeParams* given) {
   static_assert(sizeof(cudaGraphNodeParams) == sizeof(CUgraphNodeParams));
   BATON_RUNTIME_BEGIN();
-  if (given == nullptr) return answer(cudaErrorInvalidValue);
   CUgraphNodeParams params;
-  if (const cudaError_t error = to_driver(*given, &params)) return answer(error);
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
   const CUresult result = cuGraphAddNode(
       node, graph, after, reinterpret_cast<const CUgraphEdgeData*>(edges), count, &params);
   if (result == CUDA_SUCCESS) give_back(params, given);
@@ -152,7 +149,8 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
                                              unsigned initial, unsigned flags) {
   BATON_RUNTIME_BEGIN();
   CUgraphConditionalHandle made = 0;
-  const CUresult result = cuGraphConditionalHandleCreate(&made, graph, current(), initial, flags);
+  const CUresult result =
+      cuGraphConditionalHandleCreate(&made, graph, current_context(), initial, flags);
   if (result == CUDA_SUCCESS && handle != nullptr) *handle = made;
   return handle == nullptr ? answer(cudaErrorInvalidValue) : answer(result);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,16 +12,13 @@
 #include "base/file.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
+#include "image/joined_image.h"
 #include "shim/record/functions.h"
 #include "shim/record/journal.h"
 #include "shim/record/real_driver.h"
 
 namespace baton::recorder {
 namespace {
-
-// What points to a fatbin in programs that nvcc builds (fatbinary_section.h).
-constexpr std::uint32_t kWrapperMagic = 0x466243B1;
-constexpr std::size_t kWrapperData = 8;
 
 // The function in place of which each hook stands.
 decltype(&::cuModuleLoad) g_module_load = nullptr;
@@ -35,19 +33,19 @@ decltype(&::cuKernelGetFunction) g_kernel_get_function = nullptr;
 decltype(&::cuModuleGetGlobal) g_module_get_global = nullptr;
 decltype(&::cuLibraryGetGlobal) g_library_get_global = nullptr;
 
-// The image that the driver took from an address alone.
-std::string_view image_at(const void* code) {
+// The word that an image begins with. A text may be shorter, and then ends in a NUL.
+std::uint32_t magic_of(const void* code) {
   std::uint32_t magic = 0;
-  // A text may be shorter than a word, and then ends in a NUL.
   const auto* const text = static_cast<const char*>(code);
   for (std::size_t k = 0; k < sizeof magic && text[k] != '\0'; ++k) {
     std::memcpy(reinterpret_cast<char*>(&magic) + k, text + k, 1);
   }
-  if (magic == kWrapperMagic) {
-    const void* fatbin = nullptr;
-    std::memcpy(&fatbin, text + kWrapperData, sizeof fatbin);
-    return {static_cast<const char*>(fatbin), image::Fatbin::size_of(fatbin)};
-  }
+  return magic;
+}
+
+std::string_view image_at(const void* code) {
+  const std::uint32_t magic = magic_of(code);
+  const auto* const text = static_cast<const char*>(code);
   if (magic == image::kFatbinMagic) return {text, image::Fatbin::size_of(code)};
   if (std::memcmp(&magic,
                   "\x7f"
@@ -61,6 +59,15 @@ std::string_view image_at(const void* code) {
 void note_image(std::string_view bytes, const void* module, std::string_view name) {
   const record::ImageNote image = save_image(bytes, reinterpret_cast<std::uintptr_t>(module));
   note(record::EventKind::kImage, 0, next_order(), 0, {{&image, sizeof image}}, name);
+}
+
+// The image that the driver took from an address alone.
+void note_image_at(const void* code, const void* module) {
+  if (magic_of(code) != image::FatbinWrapper::kMagic) return note_image(image_at(code), module, "");
+  image::FatbinWrapper wrapper;
+  std::memcpy(&wrapper, code, sizeof wrapper);
+  const std::optional<std::string> joined = image::joined_image(wrapper);
+  note_image(joined ? *joined : image_at(wrapper.fatbin), module, "");
 }
 
 void note_file(const char* path, const void* module) {
@@ -83,7 +90,7 @@ CUresult module_load_data(CUmodule* module, const void* code) {
   const bool is_inside = InsideCall::is_on();
   const InsideCall inside;
   const CUresult result = g_module_load_data(module, code);
-  if (!is_inside && result == CUDA_SUCCESS) note_image(image_at(code), *module, "");
+  if (!is_inside && result == CUDA_SUCCESS) note_image_at(code, *module);
   return result;
 }
 
@@ -92,7 +99,7 @@ CUresult module_load_data_ex(CUmodule* module, const void* code, unsigned count,
   const bool is_inside = InsideCall::is_on();
   const InsideCall inside;
   const CUresult result = g_module_load_data_ex(module, code, count, options, values);
-  if (!is_inside && result == CUDA_SUCCESS) note_image(image_at(code), *module, "");
+  if (!is_inside && result == CUDA_SUCCESS) note_image_at(code, *module);
   return result;
 }
 
@@ -100,7 +107,7 @@ CUresult module_load_fat_binary(CUmodule* module, const void* code) {
   const bool is_inside = InsideCall::is_on();
   const InsideCall inside;
   const CUresult result = g_module_load_fat_binary(module, code);
-  if (!is_inside && result == CUDA_SUCCESS) note_image(image_at(code), *module, "");
+  if (!is_inside && result == CUDA_SUCCESS) note_image_at(code, *module);
   return result;
 }
 
@@ -111,7 +118,7 @@ CUresult library_load_data(CUlibrary* library, const void* code, CUjit_option* j
   const InsideCall inside;
   const CUresult result = g_library_load_data(library, code, jit_options, jit_values, jit_count,
                                               options, values, count);
-  if (!is_inside && result == CUDA_SUCCESS) note_image(image_at(code), *library, "");
+  if (!is_inside && result == CUDA_SUCCESS) note_image_at(code, *library);
   return result;
 }
 

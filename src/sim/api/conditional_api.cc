@@ -7,6 +7,7 @@
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
 #include "sim/api/graph_nodes.h"
+#include "sim/api/graph_works.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
 
@@ -50,33 +51,6 @@ CUresult add_conditional(CUgraphNode* node, CUgraph graph_handle, const CUgraphN
   return result;
 }
 
-CUDA_KERNEL_NODE_PARAMS kernel_params(const CUDA_KERNEL_NODE_PARAMS_v3& params) {
-  CUDA_KERNEL_NODE_PARAMS result{};
-  result.func = params.func;
-  result.gridDimX = params.gridDimX;
-  result.gridDimY = params.gridDimY;
-  result.gridDimZ = params.gridDimZ;
-  result.blockDimX = params.blockDimX;
-  result.blockDimY = params.blockDimY;
-  result.blockDimZ = params.blockDimZ;
-  result.sharedMemBytes = params.sharedMemBytes;
-  result.kernelParams = params.kernelParams;
-  result.extra = params.extra;
-  result.kern = params.kern;
-  return result;
-}
-
-CUDA_MEMSET_NODE_PARAMS memset_params(const CUDA_MEMSET_NODE_PARAMS_v2& params) {
-  CUDA_MEMSET_NODE_PARAMS result{};
-  result.dst = params.dst;
-  result.pitch = params.pitch;
-  result.value = params.value;
-  result.elementSize = params.elementSize;
-  result.width = params.width;
-  result.height = params.height;
-  return result;
-}
-
 CUresult add_alloc(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                    CUDA_MEM_ALLOC_NODE_PARAMS_v2& params) {
   CUDA_MEM_ALLOC_NODE_PARAMS plain{};
@@ -91,28 +65,10 @@ CUresult add_alloc(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependen
 
 CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
                  CUgraphNodeParams& params) {
+  if (std::optional<NodeWork> work = any_work(params, {})) {
+    return add_node(node, graph, dependencies, count, *std::move(work));
+  }
   switch (params.type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: {
-      const CUDA_KERNEL_NODE_PARAMS kernel = kernel_params(params.kernel);
-      return GraphAddKernelNode(node, graph, dependencies, count, &kernel);
-    }
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return GraphAddMemcpyNode(node, graph, dependencies, count, &params.memcpy.copyParams,
-                                params.memcpy.copyCtx);
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-      const CUDA_MEMSET_NODE_PARAMS memset = memset_params(params.memset);
-      return GraphAddMemsetNode(node, graph, dependencies, count, &memset, params.memset.ctx);
-    }
-    case CU_GRAPH_NODE_TYPE_HOST: {
-      const CUDA_HOST_NODE_PARAMS host{params.host.fn, params.host.userData};
-      return GraphAddHostNode(node, graph, dependencies, count, &host);
-    }
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-      return GraphAddEmptyNode(node, graph, dependencies, count);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return GraphAddEventRecordNode(node, graph, dependencies, count, params.eventRecord.event);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return GraphAddEventWaitNode(node, graph, dependencies, count, params.eventWait.event);
     case CU_GRAPH_NODE_TYPE_GRAPH:
       require(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
               CUDA_ERROR_NOT_SUPPORTED);

@@ -5,6 +5,7 @@
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
+#include "sim/api/graph_works.h"
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
@@ -22,23 +23,6 @@ struct Callback {
 void call_back(void* data) {
   const auto* callback = static_cast<const Callback*>(data);
   callback->function(callback->stream, CUDA_SUCCESS, callback->argument);
-}
-
-// The same node parameters without what CUDA 12 added to them.
-CUDA_KERNEL_NODE_PARAMS widened(const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  CUDA_KERNEL_NODE_PARAMS wide{};
-  wide.func = params->func;
-  wide.gridDimX = params->gridDimX;
-  wide.gridDimY = params->gridDimY;
-  wide.gridDimZ = params->gridDimZ;
-  wide.blockDimX = params->blockDimX;
-  wide.blockDimY = params->blockDimY;
-  wide.blockDimZ = params->blockDimZ;
-  wide.sharedMemBytes = params->sharedMemBytes;
-  wide.kernelParams = params->kernelParams;
-  wide.extra = params->extra;
-  return wide;
 }
 
 }  // namespace
@@ -183,12 +167,6 @@ CUresult GraphAddKernelNodeOld(CUgraphNode* node, CUgraph graph, const CUgraphNo
                                size_t count, const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   const CUDA_KERNEL_NODE_PARAMS wide = widened(params);
   return GraphAddKernelNode(node, graph, dependencies, count, &wide);
-}
-
-CUresult GraphExecKernelNodeSetParamsOld(CUgraphExec exec, CUgraphNode node,
-                                         const CUDA_KERNEL_NODE_PARAMS_v1* params) {
-  const CUDA_KERNEL_NODE_PARAMS wide = widened(params);
-  return GraphExecKernelNodeSetParams(exec, node, &wide);
 }
 
 }  // namespace baton::sim::api

@@ -4,91 +4,16 @@
 #include <cstring>
 
 #include "sim/api/api.h"
-#include "sim/api/copy.h"
 #include "sim/api/current.h"
 #include "sim/api/graph_nodes.h"
-#include "sim/api/launch_note.h"
+#include "sim/api/graph_works.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
 #include "sim/device/objects.h"
 #include "sim/graph/graph.h"
-#include "sim/queue/launch.h"
-#include "sim/queue/place.h"
 
 namespace baton::sim::api {
 namespace {
-
-std::shared_ptr<GraphExec> exec_of(CUgraphExec handle) {
-  enter();
-  std::shared_ptr<GraphExec> exec = Objects::instance().graph_execs.find(handle);
-  require(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return exec;
-}
-
-KernelWork& kernel_work(NodeWork& work) {
-  auto* kernel = std::get_if<KernelWork>(&work);
-  require(kernel != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return *kernel;
-}
-
-// Where a kernel node runs that is given a context; null: the current one.
-SmList node_sms(CUcontext handle) {
-  const CurrentContext asked =
-      handle != nullptr ? find_context(handle) : ContextStack::of_thread().current();
-  require(asked.device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  if (asked.green == nullptr) return nullptr;
-  const auto green = Objects::instance().greens.find(asked.green);
-  require(green != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  return green->sms();
-}
-
-// What a kernel node's parameters ask for, with the attributes of the node.
-KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
-                     std::vector<CUlaunchAttribute> attributes) {
-  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const std::shared_ptr<Context> context = usable_context();
-  const CUfunction handle =
-      params->func != nullptr ? params->func : reinterpret_cast<CUfunction>(params->kern);
-  require(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
-  LaunchRequest request;
-  request.grid = {params->gridDimX, params->gridDimY, params->gridDimZ};
-  request.block = {params->blockDimX, params->blockDimY, params->blockDimZ};
-  request.dynamic_shared = params->sharedMemBytes;
-  request.params = params->kernelParams;
-  request.extra = params->extra;
-  apply_attributes(attributes, *context, request);
-  // As in the driver, a function brings its own context, and a kernel takes the one that is given.
-  if (params->func == nullptr) request.sms = node_sms(params->ctx);
-  KernelWork work;
-  work.function = place_function(*context, handle);
-  work.launch = make_grid(request, *work.function);
-  work.attributes = std::move(attributes);
-  if (params->func == nullptr) work.kernel = params->kern;
-  return work;
-}
-
-// The same node with other attributes, its launch checked against kernel and device anew.
-KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute> attributes) {
-  const GridLaunch& launch = work.launch;
-  LaunchRequest request;
-  request.grid = launch.grid;
-  if (launch.kernel->blocks_are_clusters) {
-    const std::uint32_t* size = launch.kernel->required_cluster;
-    request.grid = {launch.grid.x / size[0], launch.grid.y / size[1], launch.grid.z / size[2]};
-  }
-  request.block = launch.block;
-  request.dynamic_shared = launch.dynamic_shared;
-  std::size_t bytes = launch.params.size();
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::byte*>(launch.params.data()),
-                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  request.extra = extra;
-  request.sms = launch.sms;
-  apply_attributes(attributes, *work.function->context(), request);
-  KernelWork changed{make_grid(request, *work.function), work.function, std::move(attributes),
-                     work.kernel};
-  changed.launch.note = launch.note;
-  return changed;
-}
 
 // What concerns streams alone is not an attribute of a node (as an H200's driver 580.159 answers).
 bool is_kept(CUlaunchAttributeID id) {
@@ -125,42 +50,17 @@ CUresult GraphDestroy(CUgraph handle) {
 
 CUresult GraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
-  return add_node(node, graph, dependencies, count, kernel_of(params, {}));
+  return add_node(node, graph, dependencies, count, kernel_work(params, {}));
 }
 
 CUresult GraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             size_t count, const CUDA_MEMCPY3D* params, CUcontext) {
-  require(
-      params != nullptr && params->WidthInBytes != 0 && params->Height != 0 && params->Depth != 0,
-      CUDA_ERROR_INVALID_VALUE);
-  bool pageable = false;
-  CopyWork work = copy_work(pitched(params), &pageable, &pageable);
-  work.asked = std::make_shared<const CUDA_MEMCPY3D>(*params);
-  return add_node(node, graph, dependencies, count, std::move(work));
+  return add_node(node, graph, dependencies, count, memcpy_work(params));
 }
 
 CUresult GraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             size_t count, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
-  require(params != nullptr && params->width != 0 && params->height != 0, CUDA_ERROR_INVALID_VALUE);
-  const unsigned size = params->elementSize;
-  require((size == 1 || size == 2 || size == 4) && params->dst % size == 0,
-          CUDA_ERROR_INVALID_VALUE);
-  Fill fill;
-  fill.value = params->value;
-  fill.width = size;
-  fill.count = params->width;
-  fill.rows = params->height;
-  fill.pitch = fill.rows == 1 ? 0 : params->pitch;
-  std::uint64_t row = 0;
-  std::uint64_t bytes = 0;
-  require(!__builtin_mul_overflow(fill.count, std::uint64_t{size}, &row) &&
-              !__builtin_mul_overflow(fill.rows - 1, fill.pitch, &bytes) &&
-              !__builtin_add_overflow(bytes, row, &bytes),
-          CUDA_ERROR_INVALID_VALUE);
-  require(fill.rows == 1 || (fill.pitch >= row && fill.pitch % size == 0),
-          CUDA_ERROR_INVALID_VALUE);
-  fill.target = device_place(params->dst, bytes);
-  return add_node(node, graph, dependencies, count, std::move(fill));
+  return add_node(node, graph, dependencies, count, memset_work(params));
 }
 
 CUresult GraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -170,8 +70,7 @@ CUresult GraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
 
 CUresult GraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                           size_t count, const CUDA_HOST_NODE_PARAMS* params) {
-  require(params != nullptr && params->fn != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return add_node(node, graph, dependencies, count, HostCall{params->fn, params->userData});
+  return add_node(node, graph, dependencies, count, host_work(params));
 }
 
 CUresult GraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -251,7 +150,7 @@ CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(value != nullptr && is_kept(id), CUDA_ERROR_INVALID_VALUE);
   std::memset(value, 0, sizeof *value);
-  for (const CUlaunchAttribute& each : kernel_work(node->work).attributes) {
+  for (const CUlaunchAttribute& each : work_as<KernelWork>(node->work).attributes) {
     if (each.id == id) *value = each.value;
   }
   return CUDA_SUCCESS;
@@ -261,7 +160,7 @@ CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
                                      const CUlaunchAttributeValue* value) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(value != nullptr && is_kept(id), CUDA_ERROR_INVALID_VALUE);
-  KernelWork& work = kernel_work(node->work);
+  KernelWork& work = work_as<KernelWork>(node->work);
   std::vector<CUlaunchAttribute> attributes = work.attributes;
   std::erase_if(attributes, [id](const CUlaunchAttribute& each) { return each.id == id; });
   CUlaunchAttribute& added = attributes.emplace_back();
@@ -282,7 +181,7 @@ CUresult GraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle, unsigned l
   // A graph with conditional nodes or memory has one instance at a time.
   require(!graph->is_body && graph->instance.expired(), CUDA_ERROR_INVALID_VALUE);
   const auto instance = std::make_shared<GraphExec>(*graph);
-  instance->frees_on_launch = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  instance->flags = flags;
   if (instance->has_conditionals() || instance->has_memory()) graph->instance = instance;
   *exec = Objects::instance().graph_execs.add(instance);
   return CUDA_SUCCESS;
@@ -292,27 +191,6 @@ CUresult GraphExecDestroy(CUgraphExec handle) {
   enter();
   const bool known = Objects::instance().graph_execs.remove(handle) != nullptr;
   return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-// The node keeps its attributes, and a launch that is under way keeps what it was launched with.
-CUresult GraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode node,
-                                      const CUDA_KERNEL_NODE_PARAMS* params) {
-  const std::shared_ptr<GraphExec> exec = exec_of(handle);
-  std::vector<CUlaunchAttribute> attributes;
-  {
-    std::lock_guard lock(Scheduler::instance().mutex);
-    GraphExec::Step* step = exec->step_of(node);
-    require(step != nullptr, CUDA_ERROR_INVALID_VALUE);
-    attributes = kernel_work(step->work).attributes;
-  }
-  KernelWork work = kernel_of(params, std::move(attributes));
-  work.launch.note = take_next_note();
-  std::lock_guard lock(Scheduler::instance().mutex);
-  KernelWork& old = kernel_work(exec->step_of(node)->work);
-  require(work.launch.sms == old.launch.sms, CUDA_ERROR_INVALID_VALUE);
-  if (work.launch.note == nullptr) work.launch.note = old.launch.note;
-  std::swap(old, work);
-  return CUDA_SUCCESS;
 }
 
 CUresult GraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphExecUpdateResultInfo* info) {

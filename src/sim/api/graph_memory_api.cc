@@ -21,13 +21,6 @@ std::shared_ptr<GraphMemory> memory_at(const SimGraph& graph, std::uint64_t addr
   return nullptr;
 }
 
-template <typename Work>
-const Work& work_of(const GraphNode& node) {
-  const auto* work = std::get_if<Work>(&node.work);
-  require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return *work;
-}
-
 DeviceHeap::GraphUse use_of(CUdevice device) {
   enter();
   const std::shared_ptr<Context> context = device_of(device).context();
@@ -102,7 +95,7 @@ CUresult GraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode
 CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const GraphMemory& memory = *work_of<AllocWork>(*node).memory;
+  const GraphMemory& memory = *work_as<AllocWork>(node->work).memory;
   *params = {};
   params->poolProps = memory.properties();
   params->bytesize = memory.bytes();
@@ -113,7 +106,7 @@ CUresult GraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARA
 CUresult GraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* address) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(address != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *address = work_of<FreeWork>(*node).address;
+  *address = work_as<FreeWork>(node->work).address;
   return CUDA_SUCCESS;
 }
 

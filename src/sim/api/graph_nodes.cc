@@ -24,6 +24,13 @@ std::shared_ptr<GraphNode> node_of(CUgraphNode handle) {
   return node;
 }
 
+std::shared_ptr<GraphExec> exec_of(CUgraphExec handle) {
+  enter();
+  std::shared_ptr<GraphExec> exec = Objects::instance().graph_execs.find(handle);
+  require(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
+  return exec;
+}
+
 CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,
                   size_t count, NodeWork work) {
   const std::shared_ptr<SimGraph> graph = graph_of(handle);

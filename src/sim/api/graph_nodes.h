@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/api/refusal.h"
 #include "sim/graph/graph.h"
 
 namespace baton::sim {
@@ -18,6 +19,15 @@ namespace baton::sim::api {
 // The objects of handles. Throw Refusal(CUDA_ERROR_INVALID_VALUE) for handles of none.
 std::shared_ptr<SimGraph> graph_of(CUgraph handle);
 std::shared_ptr<GraphNode> node_of(CUgraphNode handle);
+std::shared_ptr<GraphExec> exec_of(CUgraphExec handle);
+
+// The work, which must be of that type. Throws Refusal(CUDA_ERROR_INVALID_VALUE).
+template <typename Work>
+Work& work_as(NodeWork& work) {
+  auto* const found = std::get_if<Work>(&work);
+  require(found != nullptr, CUDA_ERROR_INVALID_VALUE);
+  return *found;
+}
 
 // Adds a node after others of the graph, with full edges. Throws Refusal.
 CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,

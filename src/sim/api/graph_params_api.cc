@@ -4,19 +4,11 @@
 #include "sim/api/foreign.h"
 #include "sim/api/graph_nodes.h"
 #include "sim/api/refusal.h"
-#include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 #include "sim/queue/event.h"
 
 namespace baton::sim::api {
 namespace {
-
-template <typename Work>
-Work& work_of(GraphNode& node) {
-  auto* work = std::get_if<Work>(&node.work);
-  require(work != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return *work;
-}
 
 CUresult give_event(CUevent* result, const std::shared_ptr<SimEvent>& event) {
   require(result != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -27,19 +19,13 @@ CUresult give_event(CUevent* result, const std::shared_ptr<SimEvent>& event) {
   return CUDA_SUCCESS;
 }
 
-// Devices see pinned memory too, at its own address.
-bool is_host(const CopySide& side) {
-  const auto found = HostMemory::instance().find(side.address);
-  return side.heap == nullptr || (found && !found->is_managed());
-}
-
 }  // namespace
 
 // The arrays are the node's and stay until the next call for it.
 CUresult GraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  KernelWork& work = work_of<KernelWork>(*node);
+  KernelWork& work = work_as<KernelWork>(node->work);
   GridLaunch& launch = work.launch;
   *params = {};
   params->kern = work.kernel;
@@ -68,7 +54,7 @@ CUresult GraphKernelNodeGetParams(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS* p
 CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const CopyWork& work = work_of<CopyWork>(*node);
+  const CopyWork& work = work_as<CopyWork>(node->work);
   if (work.asked != nullptr) {
     *params = *work.asked;
     return CUDA_SUCCESS;
@@ -104,7 +90,7 @@ CUresult GraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* params) {
 CUresult GraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const Fill& fill = work_of<Fill>(*node);
+  const Fill& fill = work_as<Fill>(node->work);
   *params = {};
   params->dst = fill.target.address;
   params->pitch = fill.pitch;
@@ -118,19 +104,19 @@ CUresult GraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* p
 CUresult GraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS* params) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
   require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const HostCall& call = work_of<HostCall>(*node);
+  const HostCall& call = work_as<HostCall>(node->work);
   *params = {call.function, call.argument};
   return CUDA_SUCCESS;
 }
 
 CUresult GraphEventRecordNodeGetEvent(CUgraphNode handle, CUevent* event) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
-  return give_event(event, work_of<RecordWork>(*node).event);
+  return give_event(event, work_as<RecordWork>(node->work).event);
 }
 
 CUresult GraphEventWaitNodeGetEvent(CUgraphNode handle, CUevent* event) {
   const std::shared_ptr<GraphNode> node = node_of(handle);
-  return give_event(event, work_of<WaitWork>(*node).event);
+  return give_event(event, work_as<WaitWork>(node->work).event);
 }
 
 }  // namespace baton::sim::api

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "sim/device/pool.h"
+#include "sim/device/virtual_ranges.h"
 #include "sim/engine/memory/memory.h"
 
 namespace baton::sim {
@@ -73,6 +74,9 @@ class DeviceHeap {
   // The user's allocation around an address.
   std::optional<Allocation> find(std::uint64_t address) const;
 
+  // What callers reserve and map there.
+  VirtualRanges& ranges() { return ranges_; }
+
   DeviceMemory& memory() { return memory_; }
   const DeviceMemory& memory() const { return memory_; }
 
@@ -90,6 +94,7 @@ class DeviceHeap {
   };
 
   DeviceMemory memory_;
+  VirtualRanges ranges_{memory_};
   mutable std::mutex mutex_;
   // The entry around an address, or null.
   const Entry* around(std::uint64_t address, std::uint64_t* base) const;

@@ -1,6 +1,7 @@
 #include "sim/device/host_memory.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -55,6 +56,8 @@ void HostMemory::remove(Allocations::iterator allocation) {
 }
 
 std::shared_ptr<void> HostMemory::make(std::size_t bytes) {
+  // Rounded up to pages, more would be a few bytes.
+  if (bytes > std::size_t{PTRDIFF_MAX}) return nullptr;
   void* const pointer = ::operator new(bytes, kAlignment, std::nothrow);
   return pointer == nullptr ? nullptr : std::shared_ptr<void>(pointer, release);
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "image/elf.h"
 #include "image/fatbin.h"
+#include "image/fatbin_wrapper.h"
 #include "image/kept_ptx.h"
 #include "image/link_ptx.h"
 #include "ptx/ast.h"
@@ -18,19 +19,7 @@
 namespace baton::sim {
 namespace {
 
-// A fatbin's first word, and that of the wrapper that points to one.
-constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
-constexpr std::uint32_t kFatbinWrapperMagic = 0x466243B1;
-
-// fatbinary_section.h
-struct FatbinWrapper {
-  std::uint32_t magic = 0;
-  std::uint32_t version = 0;
-  const void* fatbin = nullptr;
-  // In version 2: the fatbins of the objects that nvlink joined, and a null after them.
-  const void* const* joined = nullptr;
-};
-constexpr std::uint32_t kVersionOfJoined = 2;
+using image::FatbinWrapper;
 
 // Whether `code` starts with `magic`. Reads no byte after the first that differs, as a shorter
 // text ends in a NUL.
@@ -69,8 +58,8 @@ const image::FatbinMember* code_for(const image::Fatbin& fatbin, int architectur
 FatbinWrapper fatbin_of(const void* code) {
   const auto* bytes = static_cast<const char*>(code);
   FatbinWrapper wrapper;
-  if (starts_with(bytes, kFatbinMagic)) wrapper.fatbin = code;
-  if (starts_with(bytes, kFatbinWrapperMagic)) std::memcpy(&wrapper, bytes, sizeof wrapper);
+  if (starts_with(bytes, image::kFatbinMagic)) wrapper.fatbin = code;
+  if (starts_with(bytes, FatbinWrapper::kMagic)) std::memcpy(&wrapper, bytes, sizeof wrapper);
   return wrapper;
 }
 
@@ -144,7 +133,7 @@ std::string ptx_of_fatbin(const FatbinWrapper& wrapper, int architecture) {
       }
     }
   }
-  if (best == nullptr && wrapper.version == kVersionOfJoined && wrapper.joined != nullptr) {
+  if (best == nullptr && wrapper.has_joined()) {
     return joined_ptx(wrapper.joined, architecture);
   }
   if (best == nullptr) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "image/kernel_registers.h"
+#include "ptx/version_error.h"
 #include "sim/api/refusal.h"
 #include "sim/device/device.h"
 #include "sim/device/image_ptx.h"
@@ -59,6 +60,8 @@ std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::
     code.facts = LoadedModule::load(code.ptx, facts_memory(), chip);
     code.registers = registers_of(image, chip);
     return code;
+  } catch (const ptx::VersionError& failure) {
+    return ImageRefusal{CUDA_ERROR_UNSUPPORTED_PTX_VERSION, failure};
   } catch (const Error& failure) {
     const bool unsupported = failure.code() == ErrorCode::kUnsupported;
     return ImageRefusal{unsupported ? CUDA_ERROR_NO_BINARY_FOR_GPU : refused, failure};

@@ -288,6 +288,11 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
   const Loaded syntax = load_logged(head + ".visible .entry k({ ret; }");
   EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, syntax.result);
   EXPECT_NE(syntax.log.find(":4:"), std::string::npos) << syntax.log;
+  const Loaded newer =
+      load_logged(".version 99.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }");
+  EXPECT_RESULT(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, newer.result);
+  EXPECT_NE(newer.log.find(":1:10: PTX of version 99.0 is newer than"), std::string::npos)
+      << newer.log;
   const Loaded cubin =
       load_logged(std::string("\x7f"
                               "ELF\x02\x01\x01",

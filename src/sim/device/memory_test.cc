@@ -185,6 +185,7 @@ TEST_F(MemoryTest, PinnedMemoryIsKnown) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeHost(nullptr));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemHostAlloc(&pinned, 0, 0));
   EXPECT_EQ(pinned, nullptr);
+  EXPECT_RESULT(CUDA_ERROR_OUT_OF_MEMORY, driver.cuMemHostAlloc(&pinned, SIZE_MAX, 0));
 }
 
 // One address space: each copy and fill takes pinned memory for a device's, and the other way.

@@ -10,6 +10,7 @@
 #include "sim/device/link_state.h"
 #include "sim/device/pool.h"
 #include "sim/device/texture_object.h"
+#include "sim/device/virtual_ranges.h"
 #include "sim/graph/condition.h"
 #include "sim/graph/graph.h"
 #include "sim/graph/user_object.h"
@@ -25,6 +26,9 @@ struct LoadedLibrary {
   std::vector<CUkernel> kernels;  // in the order written
   std::unordered_map<std::string, CUkernel> by_name;
 };
+
+// What stands for a CUmemGenericAllocationHandle, which is a number.
+using PhysicalHandle = struct PhysicalHandleTag*;
 
 // The live objects of the process, by handle.
 struct Objects {
@@ -47,6 +51,7 @@ struct Objects {
   HandleTable<TextureHandle, const TextureObject> textures{0x5f};
   HandleTable<CUuserObject, UserObject> user_objects{0x60};
   HandleTable<CUmipmappedArray, const SimMipmap> mipmaps{0x61};
+  HandleTable<PhysicalHandle, PhysicalMemory> physical{0x62};
 };
 
 }  // namespace baton::sim

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "sim/api/refusal.h"
+#include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 #include "sim/graph/condition.h"
 #include "sim/graph/user_object.h"
@@ -38,6 +39,11 @@ void release_conditions(const GraphNode& node) {
 }
 
 }  // namespace
+
+bool is_host(const CopySide& side) {
+  const auto found = HostMemory::instance().find(side.address);
+  return side.heap == nullptr || (found && !found->is_managed());
+}
 
 CUgraphNodeType type_of(const GraphNode& node) {
   static constexpr CUgraphNodeType kTypes[] = {

@@ -37,7 +37,11 @@ struct CopyWork {
   std::uint64_t slices = 1;
   // As a caller described it, for later questions; null: it was captured.
   std::shared_ptr<const CUDA_MEMCPY3D> asked = nullptr;
+
+  bool is_flat() const { return rows == 1 && slices == 1; }
 };
+// Whether the side is the host's. Devices see pinned memory too, at its own address.
+bool is_host(const CopySide& side);
 struct RecordWork {
   std::shared_ptr<SimEvent> event;
 };
@@ -169,6 +173,9 @@ class GraphExec {
     NodeWork work;
     std::vector<Edge> after;
     bool has_next = false;  // that begins when this one is done
+    bool is_enabled = true;  // else it does nothing
+    // Of a node with a graph inside: the step that begins it, before those of its nodes.
+    std::optional<std::size_t> entry;
     // Of a kernel: what it did in the last launch.
     std::shared_ptr<driver::Counters> counted;
     std::vector<std::vector<Step>> bodies;  // of a conditional
@@ -183,6 +190,12 @@ class GraphExec {
   // them as before. Gives why that cannot be, and changes nothing then.
   std::optional<Mismatch> update(GraphExec&& fresh);
 
+  // Takes over what the steps of the graph inside a node do, likewise. False where that cannot be,
+  // and for a node of another type.
+  bool update_child(CUgraphNode node, const SimGraph& graph);
+  // Gives a node other work, as an update may. False where it may not, or there is no such node.
+  bool set_work(CUgraphNode node, NodeWork work);
+
   // The step of the node, which may be in a body, or null.
   Step* step_of(CUgraphNode node);
   // What each kernel did in the last launch, all turns of the conditionals around it together.
@@ -193,7 +206,7 @@ class GraphExec {
   std::vector<Step> steps;
   bool has_conditionals() const;
   bool has_memory() const;
-  bool frees_on_launch = false;                // memory of an earlier launch that no node freed
+  unsigned long long flags = 0;                // that it was instantiated with
   std::shared_ptr<UserReferences> references;  // of the graph and those in it; null: none
   bool is_programmatic = false;                // some edge is
   // Those that get a value when a launch begins.

@@ -57,20 +57,28 @@ class StepMaker {
     }
   }
 
+  // The steps of a graph inside of a node, between one that begins it and the node's own.
+  std::size_t add_inside(CUgraphNode node, const SimGraph& graph,
+                         std::vector<GraphExec::Edge> after) {
+    const std::size_t entry = push(nullptr, std::monostate{}, std::move(after));
+    add(graph, entry);
+    std::vector<GraphExec::Edge> ends;
+    for (std::size_t k = entry; k < steps_.size(); ++k) {
+      if (!steps_[k].has_next) ends.push_back({k, Milestone::kDone});
+    }
+    const std::size_t end = push(node, std::monostate{}, std::move(ends));
+    steps_[end].entry = entry;
+    return end;
+  }
+
   std::vector<ExecStep> take() { return std::move(steps_); }
 
  private:
   std::size_t add(const GraphNode& node, std::vector<GraphExec::Edge> after) {
     require(!is_body_ || may_be_in_body(node.work), CUDA_ERROR_NOT_SUPPORTED);
     const auto* inner = std::get_if<ChildWork>(&node.work);
-    if (inner == nullptr) return push(node.handle, node.work, std::move(after));
-    const std::size_t entry = push(nullptr, std::monostate{}, std::move(after));
-    add(*inner->child->graph, entry);
-    std::vector<GraphExec::Edge> ends;
-    for (std::size_t k = entry; k < steps_.size(); ++k) {
-      if (!steps_[k].has_next) ends.push_back({k, Milestone::kDone});
-    }
-    return push(node.handle, std::monostate{}, std::move(ends));
+    return inner == nullptr ? push(node.handle, node.work, std::move(after))
+                            : add_inside(node.handle, *inner->child->graph, std::move(after));
   }
 
   std::size_t push(CUgraphNode node, NodeWork work, std::vector<GraphExec::Edge> after) {
@@ -123,20 +131,15 @@ void for_each_graph(const SimGraph& graph, const Use& use) {
   }
 }
 
-CUgraphExecUpdateResult compare_bodies(const ExecStep& old, const ExecStep& fresh);
+bool is_same_place(const CopySide& a, const CopySide& b) {
+  return is_host(a) == is_host(b) && (is_host(a) || a.heap == b.heap);
+}
 
-// What an update may not change, as cuda.h lists it for cuGraphExecUpdate.
-CUgraphExecUpdateResult compare(const ExecStep& old, const ExecStep& fresh) {
-  if (old.work.index() != fresh.work.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  const auto same = [](const GraphExec::Edge& a, const GraphExec::Edge& b) {
-    return a.step == b.step && a.at == b.at;
-  };
-  if (!std::equal(old.after.begin(), old.after.end(), fresh.after.begin(), fresh.after.end(),
-                  same)) {
-    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-  }
-  if (const auto* kernel = std::get_if<KernelWork>(&old.work)) {
-    const auto& other = std::get<KernelWork>(fresh.work);
+// What an update may not change of a node, as cuda.h lists it for cuGraphExecUpdate.
+CUgraphExecUpdateResult compare(const NodeWork& old, const NodeWork& fresh) {
+  if (old.index() != fresh.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+  if (const auto* kernel = std::get_if<KernelWork>(&old)) {
+    const auto& other = std::get<KernelWork>(fresh);
     if (kernel->launch.cooperative != other.launch.cooperative) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
     }
@@ -144,58 +147,85 @@ CUgraphExecUpdateResult compare(const ExecStep& old, const ExecStep& fresh) {
     if (kernel->launch.sms != other.launch.sms) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
-  } else if (const auto* fill = std::get_if<Fill>(&old.work)) {
-    const auto& other = std::get<Fill>(fresh.work);
+  } else if (const auto* fill = std::get_if<Fill>(&old)) {
+    const auto& other = std::get<Fill>(fresh);
     const bool flat = fill->rows == 1 && other.rows == 1;
     if (!flat && (fill->rows != other.rows || fill->count != other.count ||
                   fill->pitch != other.pitch || fill->width != other.width)) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
-  } else if (const auto* alloc = std::get_if<AllocWork>(&old.work)) {
-    if (alloc->memory != std::get<AllocWork>(fresh.work).memory) {
+  } else if (const auto* copy = std::get_if<CopyWork>(&old)) {
+    const auto& other = std::get<CopyWork>(fresh);
+    if (!is_same_place(copy->target, other.target) || !is_same_place(copy->source, other.source)) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    }
+  } else if (const auto* alloc = std::get_if<AllocWork>(&old)) {
+    if (alloc->memory != std::get<AllocWork>(fresh).memory) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     }
-  } else if (const auto* release = std::get_if<FreeWork>(&old.work)) {
-    if (release->address != std::get<FreeWork>(fresh.work).address) {
+  } else if (const auto* release = std::get_if<FreeWork>(&old)) {
+    if (release->address != std::get<FreeWork>(fresh).address) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     }
-  } else if (const auto* conditional = std::get_if<ConditionalWork>(&old.work)) {
-    if (conditional->type != std::get<ConditionalWork>(fresh.work).type) {
+  } else if (const auto* conditional = std::get_if<ConditionalWork>(&old)) {
+    if (conditional->type != std::get<ConditionalWork>(fresh).type) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
   }
-  return compare_bodies(old, fresh);
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-std::optional<GraphExec::Mismatch> compare(const std::vector<ExecStep>& old,
-                                           const std::vector<ExecStep>& fresh) {
+// `offset`: by how many steps the old ones begin later among those around them.
+std::optional<GraphExec::Mismatch> compare(std::span<const ExecStep> old,
+                                           std::span<const ExecStep> fresh, std::size_t offset);
+
+CUgraphExecUpdateResult compare(const ExecStep& old, const ExecStep& fresh, std::size_t offset) {
+  const CUgraphExecUpdateResult result = compare(old.work, fresh.work);
+  if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
+  const auto same = [offset](const GraphExec::Edge& a, const GraphExec::Edge& b) {
+    return a.step == b.step + offset && a.at == b.at;
+  };
+  if (old.bodies.size() != fresh.bodies.size() ||
+      !std::equal(old.after.begin(), old.after.end(), fresh.after.begin(), fresh.after.end(),
+                  same)) {
+    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+  for (std::size_t k = 0; k < old.bodies.size(); ++k) {
+    if (const auto mismatch = compare(old.bodies[k], fresh.bodies[k], 0)) return mismatch->result;
+  }
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+std::optional<GraphExec::Mismatch> compare(std::span<const ExecStep> old,
+                                           std::span<const ExecStep> fresh, std::size_t offset) {
   if (old.size() != fresh.size()) {
     return GraphExec::Mismatch{CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr};
   }
   for (std::size_t k = 0; k < old.size(); ++k) {
-    const CUgraphExecUpdateResult result = compare(old[k], fresh[k]);
+    const CUgraphExecUpdateResult result = compare(old[k], fresh[k], offset);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return GraphExec::Mismatch{result, fresh[k].node};
   }
   return std::nullopt;
 }
 
-CUgraphExecUpdateResult compare_bodies(const ExecStep& old, const ExecStep& fresh) {
-  if (old.bodies.size() != fresh.bodies.size()) {
-    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-  }
-  for (std::size_t k = 0; k < old.bodies.size(); ++k) {
-    if (const auto mismatch = compare(old.bodies[k], fresh.bodies[k])) return mismatch->result;
-  }
-  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
-}
-
-void swap_works(std::vector<ExecStep>& old, std::vector<ExecStep>& fresh) {
+void swap_works(std::span<ExecStep> old, std::span<ExecStep> fresh) {
   for (std::size_t k = 0; k < old.size(); ++k) {
     std::swap(old[k].work, fresh[k].work);
     for (std::size_t body = 0; body < old[k].bodies.size(); ++body) {
       swap_works(old[k].bodies[body], fresh[k].bodies[body]);
     }
   }
+}
+
+// The steps among which the step is: these, or those of a body in them.
+std::vector<ExecStep>* around(std::vector<ExecStep>& steps, const ExecStep& wanted) {
+  for (ExecStep& step : steps) {
+    if (&step == &wanted) return &steps;
+    for (auto& body : step.bodies) {
+      if (auto* const found = around(body, wanted)) return found;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -218,11 +248,35 @@ GraphExec::GraphExec(const SimGraph& graph) : steps(steps_of(graph)) {
 }
 
 std::optional<GraphExec::Mismatch> GraphExec::update(GraphExec&& fresh) {
-  if (auto mismatch = compare(steps, fresh.steps)) return mismatch;
+  if (auto mismatch = compare(steps, fresh.steps, 0)) return mismatch;
   swap_works(steps, fresh.steps);
   std::swap(references, fresh.references);
   std::swap(assigned, fresh.assigned);
   return std::nullopt;
+}
+
+bool GraphExec::update_child(CUgraphNode node, const SimGraph& graph) {
+  Step* const end = step_of(node);
+  if (end == nullptr || !end->entry) return false;
+  std::vector<Step>& all = *around(steps, *end);
+  StepMaker maker(&all != &steps);
+  maker.add_inside(node, graph, {});
+  std::vector<Step> fresh = maker.take();
+  const std::size_t entry = *end->entry;
+  const auto own = static_cast<std::size_t>(end - all.data());
+  // What the first step comes after is another matter.
+  const std::span<Step> old(all.begin() + static_cast<std::ptrdiff_t>(entry) + 1, own - entry);
+  const std::span<Step> inside(fresh.begin() + 1, fresh.end());
+  if (compare(old, inside, entry)) return false;
+  swap_works(old, inside);
+  return true;
+}
+
+bool GraphExec::set_work(CUgraphNode node, NodeWork work) {
+  Step* const step = step_of(node);
+  if (step == nullptr || compare(step->work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS) return false;
+  std::swap(step->work, work);
+  return true;
 }
 
 GraphExec::Step* GraphExec::step_of(CUgraphNode node) {

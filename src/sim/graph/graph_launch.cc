@@ -54,6 +54,7 @@ class StepTurns : public Turns {
 Work work_of(const LaunchedStep& step, const LaunchedStepPtr& owner,
              const std::shared_ptr<Occurrence>& occurrence) {
   const NodeWork& node = step.work;
+  if (!step.is_enabled) return Join{};
   if (const auto* kernel = std::get_if<KernelWork>(&node)) return kernel->launch;
   if (const auto* copy = std::get_if<CopyWork>(&node)) {
     return Copy{copy->target, copy->source, copy->bytes, {}, copy->rows, copy->slices};
@@ -112,8 +113,8 @@ std::vector<Free> take_memory(const GraphExec& exec) {
   const auto is_claimed = [](const auto& memory) {
     return memory->heap()->is_claimed(memory->address());
   };
-  require(exec.frees_on_launch || std::ranges::none_of(taken, is_claimed),
-          CUDA_ERROR_INVALID_VALUE);
+  const bool frees = (exec.flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  require(frees || std::ranges::none_of(taken, is_claimed), CUDA_ERROR_INVALID_VALUE);
   for (const FreeWork& release : freed) {
     const bool is_own = std::ranges::any_of(
         taken, [&](const auto& memory) { return memory->address() == release.address; });

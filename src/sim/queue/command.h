@@ -88,6 +88,23 @@ struct Record {
   std::shared_ptr<Occurrence> occurrence;
 };
 
+// A word of 4 or 8 bytes that streams write and wait for.
+struct StreamWord {
+  CopySide place;
+  std::shared_ptr<DeviceHeap> heap;  // of the device whose stream it is
+  unsigned bytes = 4;
+};
+struct WriteValue {
+  StreamWord word;
+  std::uint64_t value = 0;
+  bool has_barrier = true;  // what was before it in the stream is visible before it
+};
+struct WaitValue {
+  StreamWord word;
+  std::uint64_t value = 0;
+  unsigned how = CU_STREAM_WAIT_VALUE_GEQ;
+};
+
 // The schedule of what is submitted from here on. It comes after all that was submitted to its
 // queue before, and all that is submitted later comes after it.
 struct Setting {
@@ -119,8 +136,8 @@ struct Turn {
   CommandPtr conditional;  // null in its own command
 };
 
-using Work = std::variant<Join, Copy, Fill, Free, HostFree, Alloc, HostCall, Record, Setting,
-                          Assign, Turn, GridLaunch>;
+using Work = std::variant<Join, Copy, Fill, Free, HostFree, Alloc, HostCall, Record, WriteValue,
+                          WaitValue, Setting, Assign, Turn, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.

@@ -10,6 +10,7 @@
 #include "baton/error.h"
 #include "sim/device/host_memory.h"
 #include "sim/engine/judge/host_watch.h"
+#include "sim/queue/stream_word.h"
 
 namespace baton::sim {
 namespace {
@@ -80,6 +81,8 @@ bool fill_row(const Fill& fill, std::uint64_t address) {
   return true;
 }
 
+}  // namespace
+
 // The operation was legal when it was submitted; by the time it ran the memory had been freed.
 CUresult freed_meanwhile(const char* operation, const CopySide& place, FindingLog& findings) {
   driver::Finding finding(driver::FindingKind::kUseAfterFree);
@@ -89,6 +92,8 @@ CUresult freed_meanwhile(const char* operation, const CopySide& place, FindingLo
   findings.add(std::move(finding));
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
+
+namespace {
 
 bool alive(const CopySide& place, std::uint64_t bytes) {
   std::uint64_t base = 0;
@@ -153,6 +158,11 @@ CUresult execute(Work& work, const Command& command) noexcept {
         Overloaded{
             [](const Join&) { return CUDA_SUCCESS; },
             [](const Record&) { return CUDA_SUCCESS; },
+            [](const WaitValue&) { return CUDA_ERROR_UNKNOWN; },
+            [&](const WriteValue& write) {
+              if (write_word(write, command.number)) return CUDA_SUCCESS;
+              return freed_meanwhile("write of a value", write.word.place, findings);
+            },
             [](const Setting&) { return CUDA_ERROR_UNKNOWN; },
             [](const Turn&) { return CUDA_ERROR_UNKNOWN; },
             [](const Assign& assign) {

@@ -134,6 +134,45 @@ met:
   st.global.u32 [%out], %value;
   ret;
 }}
+
+// Each adds to word[0].
+.visible .entry adds_for_system(.param .u64 word) {{
+  .reg .u64 %word;
+  ld.param.u64 %word, [word];
+  red.relaxed.sys.global.add.u32 [%word], 1;
+  ret;
+}}
+.visible .entry adds_for_device(.param .u64 word) {{
+  .reg .u64 %word;
+  ld.param.u64 %word, [word];
+  red.relaxed.gpu.global.add.u32 [%word], 1;
+  ret;
+}}
+.visible .entry adds_for_either(.param .u64 word) {{
+  .reg .u64 %word;
+  ld.param.u64 %word, [word];
+  red.relaxed.sys.global.add.u32 [%word], 1;
+  red.relaxed.gpu.global.add.u32 [%word], 1;
+  ret;
+}}
+.visible .entry adds_by_copy(.param .u64 word) {{
+  .reg .pred %other;
+  .reg .u32 %tid, %data;
+  .reg .u64 %word;
+  .shared .align 16 .b32 data[4];
+  ld.param.u64 %word, [word];
+  mov.u32 %tid, %tid.x;
+  setp.ne.u32 %other, %tid, 0;
+  @%other bra done;
+  mov.u32 %data, data;
+  st.shared.v4.u32 [%data], {{%tid, %tid, %tid, %tid}};
+  fence.proxy.async.shared::cta;
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%word], [%data], 16;
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+done:
+  ret;
+}}
 )";
   return fmt::format(kText, fmt::arg("release", flag.release), fmt::arg("acquire", flag.acquire),
                      fmt::arg("behind", flag.behind), fmt::arg("before", flag.before),
@@ -421,6 +460,28 @@ TEST_F(PeerTest, WrongFlagsAreFound) {
     load(flag);
     expect(kinds, [&] { pass_once(); });
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(std::exchange(library_, nullptr)));
+  }
+}
+
+// Two updates are in order, or none is needed, if each one's scope has the other device.
+TEST_F(PeerTest, UpdatesForOneDeviceRaceWithAnother) {
+  connect();
+  load({});
+  const auto add = [&](const char* first, const char* second) {
+    launch(ranks_[0], first, ranks_[0].slots);
+    launch(ranks_[1], second, ranks_[0].slots);
+  };
+  expect({}, [&] { add("adds_for_system", "adds_for_system"); });
+  for (const char* narrow : {"adds_for_device", "adds_for_either", "adds_by_copy"}) {
+    SCOPED_TRACE(narrow);
+    expect({"peer_scope"}, [&] { add(narrow, "adds_for_system"); });
+    expect({"peer_scope"}, [&] { add("adds_for_system", narrow); });
+    expect({"peer_scope"}, [&] { add(narrow, narrow); });
+    // One after the other on one device.
+    expect({}, [&] {
+      launch(ranks_[0], narrow, ranks_[0].slots);
+      launch_on(ranks_[0], ranks_[0].other, "adds_for_system", ranks_[0].slots);
+    });
   }
 }
 

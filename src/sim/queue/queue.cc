@@ -5,6 +5,7 @@
 #include "sim/device/settings.h"
 #include "sim/engine/judge/peer_order.h"
 #include "sim/queue/execute.h"
+#include "sim/queue/stream_word.h"
 
 namespace baton::sim {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr unsigned kPatience = 16;
 // How long a host may neither wait nor ask before the device executes without that.
 constexpr std::chrono::milliseconds kIdle{100};
+constexpr std::chrono::microseconds kValueDelay{100};
 // Turns that one question of the host is worth.
 constexpr std::uint64_t kTurnsPerQuestion = 16;
 // Submissions after which what is noted of memory is forgotten, before the numbers that it is noted
@@ -163,13 +165,18 @@ void DeviceQueue::run() {
   Lock lock(Scheduler::instance().mutex);
   const auto is_called = [&] { return closing_ || stop_requested_ || may_execute(lock); };
   while (!closing_) {
+    if (!value_waits_.empty()) look_at_values(lock);
     if (stop_requested_) {
       halt(lock);
     } else if (running_.empty() && ready_.empty()) {
       leave_turns(ordinal_);
       end_question();
       unasked_ = false;
-      work_.wait(lock);
+      if (value_waits_.empty()) {
+        work_.wait(lock);
+      } else {
+        work_.wait_for(lock, kValueDelay);
+      }
     } else if (!may_execute(lock)) {
       leave_turns(ordinal_);
       unasked_ = !work_.wait_for(lock, kIdle, is_called);
@@ -218,6 +225,11 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
     engine_.set_schedule(setting->schedule);
     return reach(lock, command, Milestone::kDone);
   }
+  if (std::holds_alternative<WaitValue>(work)) {
+    command->work = std::move(work);
+    value_waits_.push_back(std::move(command));
+    return;
+  }
   if (auto* turn = std::get_if<Turn>(&work)) return take_turn(lock, command, std::move(*turn));
   in_host_function_ = std::holds_alternative<HostCall>(work);
   t_inside_host_function = in_host_function_;
@@ -257,6 +269,25 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   lock.unlock();
   work = Join{};
   lock.lock();
+}
+
+// Ends the waits whose values have come.
+void DeviceQueue::look_at_values(Lock& lock) {
+  std::vector<CommandPtr> met;
+  for (const CommandPtr& command : value_waits_) {
+    const auto& wait = std::get<WaitValue>(command->work);
+    const std::optional<bool> is_there = is_met(wait);
+    if (!is_there) {
+      return fail(lock,
+                  freed_meanwhile("wait for a value", wait.word.place, command->notes->findings));
+    }
+    if (*is_there) met.push_back(command);
+  }
+  for (const CommandPtr& command : met) {
+    note_met(std::get<WaitValue>(command->work), command->number);
+    std::erase(value_waits_, command);
+    reach(lock, command, Milestone::kDone);
+  }
 }
 
 void DeviceQueue::advance(Lock& lock) {
@@ -339,7 +370,9 @@ CUresult DeviceQueue::advance_one() {
 // Whether all that runs has only polled for long, is as it was before that, and none is left that
 // could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
 bool DeviceQueue::is_stuck(const Lock& lock) {
-  if (polled_ < kMostPolled || !ready_.empty() || peers_may_help(lock)) return false;
+  if (polled_ < kMostPolled || !ready_.empty() || !value_waits_.empty() || peers_may_help(lock)) {
+    return false;
+  }
   const bool expects_help = std::any_of(running_.begin(), running_.end(), [](const Running& each) {
     return !each.command->notes->options.alone || !each.command->notes->awaited;
   });
@@ -404,6 +437,7 @@ void DeviceQueue::fail(Lock& lock, CUresult result) {
   }
   Scheduler::instance().done.notify_all();
   auto grids = std::exchange(running_, {});
+  value_waits_.clear();
   lock.unlock();
   for (auto& [sequence, command] : cancelled) command->work = Join{};
   cancelled.clear();
@@ -415,11 +449,16 @@ driver::StoppedWork DeviceQueue::what_runs(Lock& lock) {
   std::vector<Ordering::Number> numbers;
   for (const Running& running : running_) numbers.push_back(running.command->number);
   const bool none_runs = numbers.empty();
+  std::vector<std::string> waits;
+  for (const CommandPtr& command : value_waits_) {
+    waits.push_back(wait_text(std::get<WaitValue>(command->work)));
+  }
   if (none_runs) {
     for (const auto& [key, command] : ready_) numbers.push_back(command->number);
   }
   lock.unlock();
   driver::StoppedWork what;
+  what.lines = std::move(waits);
   for (const Running& running : running_) {
     for (std::string& line : running.grid->wait_report()) what.lines.push_back(std::move(line));
   }

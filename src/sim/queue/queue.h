@@ -45,6 +45,9 @@ struct Scheduler {
 // asks whether it is done, so that it does not matter either how fast the host submits. A host that
 // does neither for kIdle, perhaps because it watches memory, is not kept waiting longer.
 //
+// A stream that waits for a value in memory does not hold up others. The thread looks at the value
+// between two steps of other work, and every kValueDelay while there is none.
+//
 // Devices that access each other's memory take turns (turn.h).
 //
 // Errors. A failing command poisons the queue: all that is outstanding is cancelled, and `error`
@@ -115,6 +118,7 @@ class DeviceQueue {
   bool may_execute(const Lock& lock) const;
   CommandPtr submit_setting(const Lock& lock, const Schedule& schedule);
   CommandPtr take_startable(const Lock& lock);
+  void look_at_values(Lock& lock);
   void start(Lock& lock, CommandPtr command);
   void advance(Lock& lock);
   void end_question();
@@ -157,9 +161,10 @@ class DeviceQueue {
 
   // The thread's own.
   std::vector<Running> running_;
-  unsigned slices_ = 0;            // since a grid ended or the first one started
-  std::uint64_t age_ = 0;          // of what is noted of memory, in kAge submissions
-  std::uint64_t fingerprint_ = 0;  // of the running grids when they had polled for long
+  std::vector<CommandPtr> value_waits_;  // that began and whose values have not come
+  unsigned slices_ = 0;                  // since a grid ended or the first one started
+  std::uint64_t age_ = 0;                // of what is noted of memory, in kAge submissions
+  std::uint64_t fingerprint_ = 0;        // of the running grids when they had polled for long
   // Warp instructions since one did anything but poll. Other devices' threads read it.
   std::atomic<std::uint64_t> polled_{0};
   GridScheduler scheduler_{Schedule{}};

@@ -41,6 +41,8 @@ Ordering::Operation kind_of_operation(const Work& work) {
   if (std::holds_alternative<Free>(work)) return {"free"};
   if (std::holds_alternative<HostFree>(work)) return {"free"};
   if (std::holds_alternative<Alloc>(work)) return {"allocation"};
+  if (std::holds_alternative<WriteValue>(work)) return {"write of a value"};
+  if (std::holds_alternative<WaitValue>(work)) return {"wait for a value"};
   return {};
 }
 

@@ -126,7 +126,7 @@ static void contexts(CUcontext primary) {
   CHECK(cuDeviceCanAccessPeer(&can, 0, 0));
   EXPECT(can == 0);
   int value = 1;
-  CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+  CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
   EXPECT(value == 0);  /* its entries are not simulated */
   int active = 0;
   CHECK(cuDevicePrimaryCtxGetState(0, &flags, &active));

@@ -96,9 +96,9 @@ static void addresses(void) {
   CHECK(cuGetProcAddress("cuLaunchKernelEx", &function, 11000, 0, &status));
   EXPECT(status == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
   /* One that is not simulated is there, and says so. */
-  const PFN_cuMemRelease_v10020 missing =
-      (PFN_cuMemRelease_v10020)found("cuMemRelease", 13000, 0);
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, missing(0));
+  const PFN_cuIpcGetEventHandle_v4010 missing =
+      (PFN_cuIpcGetEventHandle_v4010)found("cuIpcGetEventHandle", 13000, 0);
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, missing(NULL, NULL));
 }
 
 static void on_message(void* data, CUlogLevel level, char* message, size_t length) {

@@ -13,6 +13,17 @@ void FlagTable::add(std::uint64_t address, const FlagSource& source) {
   any_.store(true, std::memory_order_release);
 }
 
+void FlagTable::replace(std::uint64_t address, const FlagSource& source) {
+  std::lock_guard lock(mutex_);
+  sources_[address] = {source};
+  any_.store(true, std::memory_order_release);
+}
+
+void FlagTable::remove(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  sources_.erase(address);
+}
+
 void FlagTable::clear() {
   std::lock_guard lock(mutex_);
   sources_.clear();

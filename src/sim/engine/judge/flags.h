@@ -30,6 +30,9 @@ struct FlagSource {
 class FlagTable {
  public:
   void add(std::uint64_t address, const FlagSource& source);
+  // In place of all that the flag had, or nothing in place of it.
+  void replace(std::uint64_t address, const FlagSource& source);
+  void remove(std::uint64_t address);
   // Calls `use` with each source of the flag.
   template <class Use>
   void each(std::uint64_t address, Use use) const {

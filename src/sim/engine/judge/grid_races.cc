@@ -158,10 +158,12 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
                 watch.waited_by(warp)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
-    GridCell& cell = cells_.sector(start);
+    GridCells::Page& page = cells_.page(start);
+    GridCell& cell = page.sector(start);
     const bool is_whole = start >= address && start + GridCells::kSector <= run.end;
     if (is_whole && !cell.is_split()) {
       look(run, cell, start, GridCells::kSector);
+      page.note(cell);
       continue;
     }
     touch_parts(run, cell, start, GridCells::kSector);
@@ -170,6 +172,7 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
       cell = {};
       cell.write = run.me.at(static_cast<std::uint32_t>(start - address));
     }
+    page.note(cell);
   }
 }
 

@@ -46,7 +46,7 @@ GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint
       touch_(touch),
       // A narrower scope has no thread of another grid.
       strong_(strong && has_device(scope)),
-      scope_(scope),
+      is_narrow_(strong_ && scope != MemoryScope::kSystem && PeerOrder::instance().is_active()),
       own_(x->grid->launch.number & Toucher::kNumbers),
       mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong_, false)
                 .bits()) {}
@@ -79,10 +79,10 @@ Relation GlobalWatch::relation_to(Toucher other) const {
 }
 
 void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_t offset) {
-  bool is_narrow = false;
+  bool has_narrow_scope = false;
   if (strong_ && other.is_strong()) {
-    is_narrow = scope_ != MemoryScope::kSystem && is_of_other_device(other);
-    if (!is_narrow) return;
+    has_narrow_scope = is_of_other_device(other) && (is_narrow_ || is_narrow(other));
+    if (!has_narrow_scope) return;
   }
   const bool same = has_found_ && found_.other_writes == other_writes &&
                     found_.other.low_number() == other.low_number() &&
@@ -93,8 +93,8 @@ void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_
   }
   if (has_found_) report();
   has_found_ = true;
-  is_narrow = is_narrow || is_told_too_narrowly(other, other_writes, offset);
-  found_ = {other, other_writes, lane, offset, 1, is_narrow};
+  has_narrow_scope = has_narrow_scope || is_told_too_narrowly(other, other_writes, offset);
+  found_ = {other, other_writes, lane, offset, 1, has_narrow_scope};
 }
 
 void GlobalWatch::report() {
@@ -210,7 +210,9 @@ bool GlobalWatch::is_behind_flag(Toucher other, int lane) const {
 // Of this grid's accesses the first is kept, or the first that others may race.
 inline bool GlobalWatch::is_noted(std::uint64_t mine) const {
   const Toucher toucher(mine);
-  return toucher.is_any() && toucher.low_number() == own_ && (strong_ || !toucher.is_strong());
+  if (!toucher.is_any() || toucher.low_number() != own_) return false;
+  if (!toucher.is_strong()) return true;
+  return strong_ && (!is_narrow_ || is_narrow(toucher));
 }
 
 // Whether the lane comes after the other grid because it waited.
@@ -432,6 +434,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {
+  if (is_narrow_) note_narrow();
   if (shadow_->has_frozen) look_at_rows(lane, offset);
   if (shadow_->is_read_only && touch_ != AccessKind::kRead) {
     if (forbidden_++ == 0) {

@@ -66,6 +66,9 @@ class GlobalWatch {
   bool is_told(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   bool is_told_too_narrowly(Toucher other, bool other_writes, std::uint64_t offset) const;
   bool is_of_other_device(Toucher other) const;
+  // Whether the other one, which is strong, has no other device in its scope.
+  static bool is_narrow(Toucher other);
+  void note_narrow() const;
   // Whether there is nothing to be found between the access at that offset and the other one.
   bool is_right(Toucher other, bool other_writes, int lane, std::uint64_t offset,
                 std::uint64_t* before) {
@@ -94,7 +97,7 @@ class GlobalWatch {
   const std::uint32_t bytes_;
   const AccessKind touch_;
   const bool strong_;
-  const MemoryScope scope_;
+  const bool is_narrow_;  // it is strong, and other devices, which there are, are not in its scope
   const std::uint64_t own_;   // the grid's number, as touchers have it
   const std::uint64_t mine_;  // the toucher that the warp's first thread is
   // Operations that all lanes come after: a writer, and a reader.

@@ -127,17 +127,18 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   if (region == nullptr || region->shadow == nullptr || bytes == 0) return;
   Shadow& shadow = *static_cast<Shadow*>(region->shadow);
   if (!shadow.notes) return;
-  const std::uint64_t offset = address - region->base;
+  const std::uint64_t start = region->base - region->within;  // of the allocation
+  const std::uint64_t offset = address - start;
   const Shadow::Layout* layout = shadow.layout(offset, bytes);
-  if (layout == nullptr || bytes > region->size - offset) return;
-  HostWatch watch(memory, region->base, log, number, touch, &shadow, layout);
+  if (layout == nullptr || bytes > region->size - (address - region->base)) return;
+  HostWatch watch(memory, start, log, number, touch, &shadow, layout);
   constexpr std::uint64_t kCells = ShadowGroup::kCells;
   const std::uint64_t end = ((offset + bytes - 1) >> layout->shift) + 1;
   for (std::uint64_t k = offset >> layout->shift; k < end;) {
-    const std::uint64_t start = k / kCells * kCells;
+    const std::uint64_t first = k / kCells * kCells;
     LockedGroup group = layout->lock(k / kCells);
-    const std::uint64_t to = std::min(end, start + kCells);
-    watch.look(group, k - start, to - start, region->base + (start << layout->shift));
+    const std::uint64_t to = std::min(end, first + kCells);
+    watch.look(group, k - first, to - first, start + (first << layout->shift));
     k = to;
   }
 }

@@ -44,6 +44,7 @@ Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation,
   }
   if (nodes_.size() > kRemembered) {
     nodes_.pop_front();
+    upward_.erase(first_);
     ++first_;
   }
   return number;
@@ -87,6 +88,20 @@ bool Ordering::to_one_level(Number* grid, Number* earlier) const {
   return *grid != *earlier;
 }
 
+void Ordering::came_after(Number wait, std::span<const Number> writers) {
+  std::lock_guard lock(mutex_);
+  if (find(wait) == nullptr) return;
+  Node& node = nodes_[wait - first_];
+  const auto add_edge = [&](Number writer) {
+    if (writer < first_ || writer == wait) return;
+    node.after.push_back({writer, Kind::kFull});
+    if (writer > wait) upward_.insert(wait);
+  };
+  for (const Number writer : writers) add_edge(writer);
+  if (writers.empty() && host_ != 0) add_edge(host_);
+  ++waits_;
+}
+
 void Ordering::note_wait(Number grid) {
   std::lock_guard lock(mutex_);
   if (const Node* node = find(grid)) const_cast<Node*>(node)->waited = true;
@@ -110,6 +125,9 @@ struct Ordering::Search {
   const Ordering& ordering;
   const Number wanted;
   const bool all_wait;
+  // Nothing before it leads to `wanted`.
+  const Number lowest =
+      ordering.upward_.empty() ? wanted : std::min(wanted, *ordering.upward_.begin());
   std::vector<Step> open = {};
   // Where each step was come to from, and whether that took a wait that was not executed.
   struct Origin {
@@ -121,7 +139,7 @@ struct Ordering::Search {
   static std::uint64_t key(const Step& step) { return step.number * 2 + (step.done ? 1 : 0); }
 
   void push(Step step, const Step& from, Number missing = 0) {
-    if (step.number < wanted || (step.number == wanted && !step.done)) return;
+    if (step.number < lowest || (step.number == wanted && !step.done)) return;
     if (!seen.emplace(key(step), Origin{key(from), missing}).second) return;
     open.push_back(step);
   }
@@ -205,6 +223,7 @@ void Ordering::host_learns(Number done) {
     nodes_[old - first_].operation = {};
   }
   forgotten_before_ = number;
+  upward_.clear();
 }
 
 bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,
@@ -235,7 +254,9 @@ Ordering::Relation Ordering::relation(Number grid, Number earlier) const {
       return Relation::kBefore;
     }
   }
-  if (earlier >= grid) return Relation::kNone;
+  // Edges lead to what was submitted later only from such waits.
+  const bool may_be_later = !upward_.empty() && *upward_.begin() < grid;
+  if (earlier == grid || (earlier > grid && !may_be_later)) return Relation::kNone;
   const Node* node = find(grid);
   if (node == nullptr || earlier < first_ || earlier <= node->floor) return Relation::kBefore;
   // Searches between streams that nothing orders go far back, and are asked for byte by byte.

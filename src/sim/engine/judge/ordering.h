@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,9 @@ struct DecodedKernel;
 // in those threads that griddepcontrol.wait let go. At its beginning it is ordered after what every
 // block of the earlier grid was ordered after when it triggered. A grid of which no thread waits
 // may be done before its prerequisites are: who waits for it alone is not ordered after them.
+//
+// A stream's wait for a value in memory comes after what wrote the value, which may have been
+// submitted later than the wait. That edge is added when the wait ends.
 //
 // A conditional node is one operation, and those that its turns submit are inside of it. To all
 // that is outside they lie as the conditional lies, whatever their numbers are. A turn begins when
@@ -68,6 +72,10 @@ class Ordering {
   Number add(std::span<const Edge> after, Operation operation, const Inside& inside);
   // The host knows that it is done: all that is submitted from now on comes after it.
   void host_learns(Number done);
+
+  // A stream's wait ended by values that these wrote. Without any, the host may have written them:
+  // the wait comes after what the host knows to be done.
+  void came_after(Number wait, std::span<const Number> writers);
 
   // Some thread of the grid returned from griddepcontrol.wait.
   void note_wait(Number grid);
@@ -122,7 +130,8 @@ class Ordering {
   mutable std::unordered_map<std::uint64_t, Found> found_;
   std::uint64_t waits_ = 1;  // and early triggers, that were noted
   std::deque<Node> nodes_;
-  Number first_ = 1;  // of nodes_
+  std::set<Number> upward_;  // waits that come after something which was submitted later
+  Number first_ = 1;         // of nodes_
   Number host_ = 0;
   Number forgotten_before_ = 0;  // operations before it are empty
 };

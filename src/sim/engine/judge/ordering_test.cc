@@ -168,6 +168,36 @@ TEST_F(OrderingTest, OperationsAreForgottenOnceAllIsDone) {
   EXPECT_EQ(ordering.operation(b).name, "");
 }
 
+// A stream waits for a value that another one writes. The wait is submitted first.
+TEST_F(OrderingTest, AWaitForAValueComesAfterWhatWroteIt) {
+  const auto wait = add({});
+  const auto consumer = add({{wait, Kind::kFull}});
+  const auto producer = add({});
+  const auto write = add({{producer, Kind::kFull}});
+  const auto later = add({{write, Kind::kFull}});
+  EXPECT_EQ(ordering.relation(consumer, producer), Relation::kNone);
+  ordering.came_after(wait, std::vector{write});
+  EXPECT_EQ(ordering.relation(consumer, producer), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(consumer, write), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(consumer, later), Relation::kNone);
+  EXPECT_EQ(ordering.relation(producer, consumer), Relation::kNone);
+  // What a third stream does after the consumer.
+  const auto last = add({{consumer, Kind::kFull}});
+  EXPECT_EQ(ordering.relation(last, producer), Relation::kBefore);
+}
+
+// Nothing on the device wrote it: the host did, after what it knew to be done.
+TEST_F(OrderingTest, AWaitForAValueOfTheHostComesAfterWhatTheHostKnows) {
+  const auto producer = add({});
+  const auto other = add({});
+  const auto wait = add({});
+  const auto consumer = add({{wait, Kind::kFull}});
+  ordering.host_learns(producer);
+  ordering.came_after(wait, {});
+  EXPECT_EQ(ordering.relation(consumer, producer), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(consumer, other), Relation::kNone);
+}
+
 TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
   auto last = add({});
   const auto first = last;

@@ -9,6 +9,7 @@ using Number = Ordering::Number;
 using Relation = Ordering::Relation;
 
 constexpr std::size_t kMostLearned = 1024;  // grids
+constexpr std::size_t kMostNarrow = std::size_t{1} << 16;
 constexpr std::size_t kMostFlags = std::size_t{1} << 16;
 
 }  // namespace
@@ -52,6 +53,17 @@ PeerOrder::Told PeerOrder::told(std::uint64_t flag, int device, bool for_system)
     (writer == device ? told.device : told.narrow).merge(clock);
   }
   return told;
+}
+
+void PeerOrder::note_narrow(Number grid, std::uint32_t insn) {
+  std::lock_guard lock(mutex_);
+  narrow_.emplace(grid, insn);
+  if (narrow_.size() > kMostNarrow) narrow_.erase(narrow_.begin());
+}
+
+bool PeerOrder::is_narrow(Number grid, std::uint32_t insn) const {
+  std::lock_guard lock(mutex_);
+  return narrow_.contains({grid, insn});
 }
 
 void PeerOrder::learn(Number grid, bool has_waited, const PeerClock& told) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/judge/access_notes.h"
@@ -43,6 +45,11 @@ class PeerOrder {
   // `for_system`: the scope of the read.
   Told told(std::uint64_t flag, int device, bool for_system) const;
 
+  // The grid executes strong accesses by an instruction, by its number among touchers, whose scope
+  // has no other device.
+  void note_narrow(Ordering::Number grid, std::uint32_t insn);
+  bool is_narrow(Ordering::Number grid, std::uint32_t insn) const;
+
   // A thread of the grid learned that. `has_waited`: and had waited for what its grid waits for.
   void learn(Ordering::Number grid, bool has_waited, const PeerClock& told);
   // What threads of the operation know from its beginning, or from its wait on, as grids that were
@@ -66,6 +73,7 @@ class PeerOrder {
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Flag> flags_;
   std::map<Ordering::Number, PeerClock> learned_;  // of the latest grids that learned anything
+  std::set<std::pair<Ordering::Number, std::uint32_t>> narrow_;  // of the latest grids
 };
 
 }  // namespace baton::sim

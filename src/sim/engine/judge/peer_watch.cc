@@ -44,4 +44,15 @@ bool GlobalWatch::is_of_other_device(Toucher other) const {
   return device >= 0 && device != ordering.device(x_->grid->launch.number);
 }
 
+bool GlobalWatch::is_narrow(Toucher other) {
+  if (!PeerOrder::instance().is_active()) return false;
+  return PeerOrder::instance().is_narrow(other.number(Ordering::instance().last()), other.insn());
+}
+
+// Instructions that have no number are taken for wide.
+void GlobalWatch::note_narrow() const {
+  if (i_->cache >= Toucher::kNoInsn) return;
+  PeerOrder::instance().note_narrow(x_->grid->launch.number, i_->cache);
+}
+
 }  // namespace baton::sim

@@ -368,7 +368,10 @@ void watch_copy(Exec* x, const Insn* i, int lane, const Region& region, std::uin
   }
   if (!concerns(x, region, touch)) return;
   note_time(x, region, offset, bytes, touch, copy);
-  GlobalWatch(x, i, region, bytes, touch, is_strong(touch)).touch(lane, region.within + offset);
+  // The updates of a copy are relaxed, with the scope of the device (PTX ISA 9.0,
+  // "cp.reduce.async.bulk").
+  GlobalWatch(x, i, region, bytes, touch, is_strong(touch), MemoryScope::kDevice)
+      .touch(lane, region.within + offset);
 }
 
 CopyParty watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,

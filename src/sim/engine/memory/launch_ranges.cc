@@ -23,16 +23,6 @@ const Region* region_around(const Snapshot& all, const Range& range) {
   return region == nullptr && range.bytes == 0 ? all.find(range.address - 1) : region;
 }
 
-Region part_of(const Region& region, const Extent& extent) {
-  Region part = region;
-  part.within = extent.first - region.base;
-  part.base = extent.first;
-  part.size = extent.second - extent.first;
-  part.host += part.within;
-  if (part.written != nullptr) part.written += part.within;
-  return part;
-}
-
 // Extents that overlap are joined; those that only touch are not.
 void add_parts(const Region& region, std::vector<Extent> extents, std::vector<Region>& parts) {
   std::sort(extents.begin(), extents.end());
@@ -43,10 +33,10 @@ void add_parts(const Region& region, std::vector<Extent> extents, std::vector<Re
       open->second = std::max(open->second, extent.second);
       continue;
     }
-    if (open) parts.push_back(part_of(region, *open));
+    if (open) parts.push_back(part_of(region, open->first, open->second));
     open = extent;
   }
-  if (open) parts.push_back(part_of(region, *open));
+  if (open) parts.push_back(part_of(region, open->first, open->second));
 }
 
 std::uint64_t distance(const Range& range, std::uint64_t address) {

@@ -149,6 +149,8 @@ DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::holding(
   if (found == allocations.end() || found->second.backing == nullptr) return allocations.end();
   const std::uint64_t offset = address - found->first;
   if (offset >= found->second.size || bytes > found->second.size - offset) return allocations.end();
+  const MappedParts* const parts = found->second.parts.get();
+  if (parts != nullptr && !parts->open.holds(offset, bytes)) return allocations.end();
   return found;
 }
 
@@ -173,11 +175,18 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::own_snap
   auto made = std::make_shared<Snapshot>();
   for (const auto& [base, allocation] : live) {
     if (is_in_heap(base)) continue;
-    made->regions.push_back(
-        {base, allocation->size, allocation->backing->data(),
-         allocation->all_written ? nullptr : allocation->marks(),
-         watched || allocation->read_only ? &allocation->backing->shadow() : nullptr});
-    made->backings.push_back(allocation->backing);
+    const Region whole{base, allocation->size, allocation->backing->data(),
+                       allocation->all_written ? nullptr : allocation->marks(),
+                       watched || allocation->read_only ? &allocation->backing->shadow() : nullptr};
+    const auto add = [&](const Runs::Run& run) {
+      made->regions.push_back(part_of(whole, base + run.begin, base + run.end));
+      made->backings.push_back(allocation->backing);
+    };
+    if (allocation->parts == nullptr) {
+      add({0, allocation->size});
+    } else {
+      allocation->parts->open.each(add);
+    }
   }
   current = std::move(made);
   return current;
@@ -192,7 +201,8 @@ void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offs
   if (offset <= allocation.written_prefix) {
     allocation.written_prefix = std::max(allocation.written_prefix, offset + bytes);
   }
-  if (allocation.written_prefix == allocation.size) {
+  // What is mapped later was not written.
+  if (allocation.written_prefix == allocation.size && allocation.parts == nullptr) {
     allocation.all_written = true;
     current = nullptr;
   }
@@ -282,6 +292,7 @@ AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
   const auto found = before(address);
   if (found == allocations.end()) return AddressKind::kNone;
   if (address - found->first >= found->second.size) return AddressKind::kNone;
+  if (found->second.parts != nullptr) return found->second.parts->classify(address - found->first);
   return found->second.backing == nullptr ? AddressKind::kFreed : AddressKind::kLive;
 }
 
@@ -302,6 +313,7 @@ std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   const std::string name = name_of(base, allocation);
   if (address < base) return fmt::format("{} bytes before {}", base - address, name);
   const std::uint64_t offset = address - base;
+  if (allocation.parts != nullptr) return allocation.parts->describe(base, offset);
   const bool is_inside = offset < allocation.size;
   return fmt::format("{} bytes {} {}{}", is_inside ? offset : offset - allocation.size,
                      is_inside ? "inside" : "past the end of", name,
@@ -419,8 +431,8 @@ void DeviceMemory::map_host(void* data, std::uint64_t bytes, std::string_view na
   std::unique_lock lock(m.mutex);
   Impl::Allocation& allocation = m.allocations[address - before];
   allocation.size = bytes + before;
-  allocation.backing = Backing::over(static_cast<std::byte*>(data) - before, allocation.size,
-                                     std::move(owner));
+  allocation.backing =
+      Backing::over(static_cast<std::byte*>(data) - before, allocation.size, std::move(owner));
   allocation.backing->shadow().notes = m.watched;
   allocation.all_written = true;
   allocation.name = name;
@@ -523,6 +535,10 @@ bool DeviceMemory::range(std::uint64_t address, std::uint64_t* base, std::uint64
   if (found == m.allocations.end()) return false;
   *base = found->first;
   *size = found->second.size;
+  if (found->second.parts == nullptr) return true;
+  const Runs::Run run = *found->second.parts->open.at(address - found->first);
+  *base += run.begin;
+  *size = run.end - run.begin;
   return true;
 }
 

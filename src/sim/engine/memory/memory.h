@@ -7,6 +7,23 @@
 
 namespace baton::sim {
 
+// Bytes of the host that can be at several addresses. They stay while they are at one.
+class SharedBytes {
+ public:
+  // Without data where the host has no room.
+  explicit SharedBytes(std::uint64_t bytes);
+  ~SharedBytes();
+  SharedBytes(const SharedBytes&) = delete;
+  SharedBytes& operator=(const SharedBytes&) = delete;
+
+  void* data() const { return data_; }
+  std::uint64_t size() const { return bytes_; }
+
+ private:
+  const std::uint64_t bytes_;
+  void* data_ = nullptr;
+};
+
 // Global memory of one simulated device. Device addresses come from a window of their own, disjoint
 // from any host pointer, and are never used twice: every allocation starts on its own 64 KiB page
 // with unmapped space after it, so overruns, use after free and host pointers are distinguished
@@ -37,6 +54,22 @@ class DeviceMemory {
   void map_host(void* data, std::uint64_t bytes, std::string_view name,
                 std::shared_ptr<void> owner = nullptr);
   void unmap_host(std::uint64_t address);
+
+  // --- Reserved addresses (reserved.cc) ---
+  // Addresses for memory that is mapped later; 0 where there are none. `alignment`: a power of two.
+  // Sizes and addresses below are multiples of the host's page.
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t alignment);
+  // Nothing is mapped there.
+  void end_reserve(std::uint64_t address);
+  // The memory is at the reserved addresses from now on, and may not be accessed until it is
+  // opened. `is_written`: something may have written it. False where the host refuses.
+  bool map(std::uint64_t address, const SharedBytes& bytes, bool is_written);
+  bool unmap(std::uint64_t address, std::uint64_t bytes);
+  void open(std::uint64_t address, std::uint64_t bytes, bool on);
+  void mark_written(std::uint64_t address, std::uint64_t bytes);
+  // Of the capacity, for memory that has no address yet. False where there is not as much.
+  bool take(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes);
 
   // Kernels here may access the memory of that device too, at its own addresses, as long as that
   // device lives. False where they could before, and where they could not.

@@ -14,6 +14,7 @@
 #include "sim/engine/judge/shadow.h"
 #include "sim/engine/memory/memory.h"
 #include "sim/engine/memory/region.h"
+#include "sim/engine/memory/runs.h"
 
 namespace baton::sim {
 
@@ -55,6 +56,16 @@ std::string range_text(std::string_view name, std::uint64_t base, std::uint64_t 
 enum class AddressKind { kLive, kFreed, kNull, kHost, kNone };
 
 struct DeviceMemory::Impl {
+  // Of reserved addresses, by the distance from their start.
+  struct MappedParts {
+    Runs mapped;
+    Runs open;      // of what is mapped: may be accessed
+    Runs unmapped;  // had memory once
+
+    AddressKind classify(std::uint64_t offset) const;
+    std::string describe(std::uint64_t base, std::uint64_t offset) const;
+  };
+
   struct Allocation {
     std::uint64_t size = 0;
     std::shared_ptr<Backing> backing;  // null once freed
@@ -65,6 +76,7 @@ struct DeviceMemory::Impl {
     // to the end before a kernel sees them: their marks stay untouched.
     bool has_marks = false;
     std::string name;
+    std::shared_ptr<MappedParts> parts = nullptr;  // null: all of it is there
 
     // The marks of all that was written.
     std::uint8_t* marks();
@@ -131,6 +143,8 @@ struct DeviceMemory::Impl {
   // The live allocation that holds all of [address, address + bytes), or end().
   Allocations::iterator holding(std::uint64_t address, std::uint64_t bytes);
   Allocations::const_iterator holding(std::uint64_t address, std::uint64_t bytes) const;
+  // The reserved addresses around one of them.
+  Allocations::iterator reserved(std::uint64_t address);
   // The last allocation, live or freed, that starts at or before the address, or end().
   Allocations::const_iterator before(std::uint64_t address) const;
   // The allocation, live or freed, that holds the address or is the nearest to it, or end().

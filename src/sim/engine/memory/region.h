@@ -24,4 +24,16 @@ struct Region {
   std::uint64_t within = 0;
 };
 
+// The addresses from `begin` to `end`, which the region has.
+inline Region part_of(const Region& region, std::uint64_t begin, std::uint64_t end) {
+  Region part = region;
+  const std::uint64_t before = begin - region.base;
+  part.within = region.within + before;
+  part.base = begin;
+  part.size = end - begin;
+  part.host += before;
+  if (part.written != nullptr) part.written += before;
+  return part;
+}
+
 }  // namespace baton::sim

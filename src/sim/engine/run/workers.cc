@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/engine/judge/peer_order.h"
 #include "sim/engine/run/block.h"
 #include "sim/engine/run/cluster.h"
 
@@ -154,6 +155,7 @@ void WorkerPool::work(Worker* worker) {
   std::uint64_t blocks = 0;
   std::uint64_t waiting = 0;
   const bool triggered = grid->triggered();
+  const bool has_peers = PeerOrder::instance().is_active();
   const std::int64_t slice = kBlockSlice * static_cast<std::int64_t>(grid->launch.cluster.count());
   while (grid->state() == Grid::State::kRunning &&
          !job_.interrupted->load(std::memory_order_relaxed)) {
@@ -186,7 +188,7 @@ void WorkerPool::work(Worker* worker) {
     if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
     // What polls may poll for another device, which executes meanwhile only if this one does not.
     const bool waits =
-        stop == BlockStop::kWaiting || (stop == BlockStop::kSpinning && grid->orders_peers);
+        stop == BlockStop::kWaiting || (stop == BlockStop::kSpinning && has_peers);
     waiting = waits ? waiting + 1 : 0;
     const std::uint64_t parked = park(grid, std::move(cluster));
     if (stop == BlockStop::kFault || waiting > parked) break;

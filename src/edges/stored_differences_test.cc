@@ -1,0 +1,70 @@
+// A kernel that loads an offset and adds it to an address: where it leads depends on what other
+// kernels store. The kernels are those of testdata/differences.ptx.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "session/test_program.h"
+
+namespace baton::session_test {
+namespace {
+
+class StoredDifferences : public DeviceTest {
+ protected:
+  static std::string launch(const std::string& kernel, const std::string& arguments) {
+    return fmt::format("{{ launch = \"{}\", grid = [1], block = [4], args = [{}] }}", kernel,
+                       arguments);
+  }
+  // Of the edge from the launch that writes x to the one that follows the table from w on.
+  static EdgeReport edge(const std::vector<std::string>& steps, const std::string& setup = "") {
+    std::string text = setup.empty() ? "" : "setup = [" + setup + "]\n";
+    text += buffer("w", "i32", "[64]", "weight", "ones") +
+            buffer("x", "i32", "[64]", "state", "zeros") +
+            buffer("z", "i32", "[64]", "output", "zeros") +
+            buffer("t", "u64", "[4]", "state", "zeros");
+    for (const char* const kernel : {"leaves_difference", "leaves_address", "writes", "follows"}) {
+      text += fmt::format("[kernels.{}]\nptx = \"differences.ptx\"\n", kernel);
+    }
+    text += "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
+    const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
+    for (const EdgeReport& each : report.edges) {
+      if (report.launches[each.to].kernel == "follows") return each;
+    }
+    ADD_FAILURE() << "there is no such edge";
+    return {};
+  }
+  const std::string difference_ = launch("leaves_difference", "\"t\", \"x\", \"w\"");
+  const std::string address_ = launch("leaves_address", "\"t\", \"x\", \"w\"");
+  const std::string nothing_ = launch("leaves_difference", "\"t\", \"x\", \"x\"");
+  const std::string cut_ = copy("z", "z + 32");
+  const std::string writes_ = launch("writes", "\"x\"");
+  const std::string follows_ = launch("follows", "\"t\", \"w\", \"z\"");
+};
+
+TEST_F(StoredDifferences, ThatNoKernelStoresLeadNowhere) {
+  EXPECT_EQ(edge({writes_, follows_}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(edge({address_, cut_, writes_, follows_}).verdict, EdgeVerdict::kProven);
+}
+
+TEST_F(StoredDifferences, LeadToOtherBuffers) {
+  const std::vector<std::vector<std::string>> programs = {{difference_, cut_, writes_, follows_},
+                                                          // In a run before, or in an iteration.
+                                                          {writes_, follows_, cut_, difference_},
+                                                          {nothing_, cut_, writes_, follows_}};
+  for (const std::vector<std::string>& steps : programs) {
+    const EdgeReport report = edge(steps);
+    EXPECT_EQ(report.verdict, EdgeVerdict::kUnknown) << report.reason;
+    EXPECT_FALSE(report.programmatic);
+  }
+}
+
+TEST_F(StoredDifferences, OfSetupStepsLeadToOtherBuffers) {
+  EXPECT_EQ(edge({writes_, follows_}, difference_).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_}, address_).verdict, EdgeVerdict::kProven);
+}
+
+}  // namespace
+}  // namespace baton::session_test
