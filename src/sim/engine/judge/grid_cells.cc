@@ -6,8 +6,8 @@
 namespace baton::sim {
 namespace {
 
-// Pages of grids that have ended. Most of their cells hold no memory, so that none of them has to be
-// destroyed.
+// Pages of grids that have ended. Most of their cells hold no memory, so that none of them has to
+// be destroyed.
 class SparePages {
  public:
   static SparePages& instance() {
