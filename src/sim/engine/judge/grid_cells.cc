@@ -6,8 +6,8 @@
 namespace baton::sim {
 namespace {
 
-// Pages of grids that have ended. The system clears memory that it gives, page by page, which takes
-// longer than what the judge does with it.
+// Pages of grids that have ended. Most of their cells hold no memory, so that none of them has to
+// be destroyed.
 class SparePages {
  public:
   static SparePages& instance() {
