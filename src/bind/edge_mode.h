@@ -27,7 +27,7 @@ bool pdl_switched_off();
 PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
                       const Kernel& kernel);
 
-// The same for the edge to a collective or a test, which say nothing of it.
+// The same for the edge to a collective, which says nothing of it.
 PlannedEdge plan_edge(bool off, PdlMode autos);
 
 // Throws kInvalidInput for "on" if the step before is not a launch. A run's first step inside a

@@ -350,8 +350,7 @@ class Planner {
   PlannedStep plan_condition(const Step& step, const ProgramStep& source) {
     const std::uint32_t number = plan_.conditions++;
     ++conditions_;
-    PlannedCondition condition{plan_test(step, names_, buffers_), plan_edge(pdl_off_, pdl_),
-                               plan(step.steps)};
+    PlannedCondition condition{plan_test(step, names_, buffers_), plan(step.steps)};
     --conditions_;
     return {std::move(condition), &source, number, label_of(step)};
   }

@@ -80,7 +80,6 @@ struct PlannedRepeat {
 // An if or a while.
 struct PlannedCondition {
   PlannedTest test;
-  PlannedEdge edge;  // from a launch to the kernel that tests; the program says nothing of it
   std::vector<PlannedStep> steps;
 };
 

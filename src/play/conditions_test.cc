@@ -195,37 +195,6 @@ TEST_P(Conditions, OverlapStaysInsideOfABody) {
   executable.run();
 }
 
-// A launch lets the test start before it writes the tested value: the test waits for that.
-TEST_P(Conditions, ATestMayStartEarlyAfterALaunch) {
-  const auto eager = [](const std::string& from, const std::string& to) {
-    return "{ launch = \"eager\", grid = [1], block = [1], args = [\"" + from + "\", \"" + to +
-           "\"] }";
-  };
-  const std::string text = edge_kernel("eager") + buffer("go", "i32", "[1]", "output") +
-                           buffer("half", "i32", "[1]", "output") + fill("go", "-6") +
-                           "[[steps]]\nwhile = { buffer = \"go\", at_most = 5 }\nsteps = [" +
-                           eager("go", "half") + ", " + eager("half", "go") + "]\n";
-  for (const PdlMode pdl : {PdlMode::kAuto, PdlMode::kOff}) {
-    PrepareOptions options;
-    options.executor = GetParam();
-    options.pdl = pdl;
-    const Device device = open_device();
-    Executable executable = Executable::prepare(program(text), device, options);
-    executable.bind();
-    for (const char* schedule : {"serial", "late", "early", "reverse", "random:3"}) {
-      if (!is_simulated(device) && std::string(schedule) != "serial") continue;
-      const RunReport& report = executable.run({.schedule = parse_schedule(schedule)});
-      EXPECT_THAT(values<int>(executable.output("go")), ElementsAre(0)) << schedule;
-      EXPECT_THAT(values<int>(executable.output("half")), ElementsAre(-1)) << schedule;
-      EXPECT_EQ(executions(report, 0), 3u) << schedule;
-      EXPECT_TRUE(report.findings.empty()) << schedule;
-      if (!report.graph || device.architecture() < 90) continue;
-      // Between the launches, and from the last one to the test. The first test follows a fill.
-      EXPECT_EQ(report.graph->programmatic_edges, pdl == PdlMode::kAuto ? 2u : 0u);
-    }
-  }
-}
-
 TEST_P(Conditions, AFindingInABodyNamesItsLaunch) {
   const std::string text =
       kCounts + kernel("out_of_bounds") + buffer("f", "f32", "[4]", "scratch", "zeros") +

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 
 #include "baton/image.h"
-#include "chip/chip.h"
 #include "play/conditions.h"
 
 namespace baton::play {
@@ -14,10 +11,8 @@ namespace {
 
 // One thread. The value is 1, 2, 4 or 8 bytes wide. With a value other than 0 the steps are
 // executed once more, but no more than `most` times: then `exceeded` becomes 1.
-//
-// `iterations` is loaded before the wait. Only the tests of the same condition store it, and those
-// before this one are complete: the steps between two of them begin when the first one is done.
-constexpr std::string_view kBeforeWait = R"(
+constexpr const char* kTestKernel = R"(.version 8.0
+.target sm_80
 .address_size 64
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
@@ -33,9 +28,9 @@ constexpr std::string_view kBeforeWait = R"(
   .param .u64 p_exceeded
 )
 {
-  .reg .b64 %condition, %at, %value, %most, %total, %iterations, %exceeded, %n;
+  .reg .b64 %condition, %at, %value, %most, %total, %iterations, %exceeded, %n, %t;
   .reg .b32 %width, %first, %go;
-  .reg .pred %is, %on, %under, %more, %over;
+  .reg .pred %is, %on, %over;
 
   ld.param.u64 %condition, [p_condition];
   ld.param.u64 %at, [p_value];
@@ -46,12 +41,6 @@ constexpr std::string_view kBeforeWait = R"(
   ld.param.u64 %iterations, [p_iterations];
   ld.param.u64 %exceeded, [p_exceeded];
 
-  mov.u64 %n, 0;
-  setp.eq.u32 %is, %first, 0;
-  @%is ld.global.u64 %n, [%iterations];
-  setp.lt.u64 %under, %n, %most;
-)";
-constexpr std::string_view kAfterWait = R"(
   setp.eq.u32 %is, %width, 1;
   @%is ld.u8 %value, [%at];
   setp.eq.u32 %is, %width, 2;
@@ -60,10 +49,26 @@ constexpr std::string_view kAfterWait = R"(
   @%is ld.u32 %value, [%at];
   setp.eq.u32 %is, %width, 8;
   @%is ld.u64 %value, [%at];
+  mov.u64 %n, 0;
+  setp.eq.u32 %is, %first, 0;
+  @%is ld.global.u64 %n, [%iterations];
 
   setp.ne.u64 %on, %value, 0;
-  and.pred %more, %on, %under;
-  selp.u32 %go, 1, 0, %more;
+  setp.ge.u64 %over, %n, %most;
+  mov.u32 %go, 0;
+  @!%on bra set;
+  @%over bra exceed;
+  mov.u32 %go, 1;
+  add.u64 %n, %n, 1;
+  ld.global.u64 %t, [%total];
+  add.u64 %t, %t, 1;
+  st.global.u64 [%total], %t;
+  bra.uni set;
+exceed:
+  mov.u64 %t, 1;
+  st.global.u64 [%exceeded], %t;
+set:
+  st.global.u64 [%iterations], %n;
   {
     .param .b64 a;
     .param .b32 b;
@@ -71,34 +76,17 @@ constexpr std::string_view kAfterWait = R"(
     st.param.b32 [b], %go;
     call.uni cudaGraphSetConditional, (a, b);
   }
-  @%more red.global.add.u64 [%total], 1;
-  @%more add.u64 %n, %n, 1;
-  st.global.u64 [%iterations], %n;
-  not.pred %under, %under;
-  and.pred %over, %on, %under;
-  @%over st.global.u64 [%exceeded], 1;
   ret;
 }
 )";
-
-// The wait needs compute capability 9.0.
-std::string kernel_text(bool waits) {
-  std::string text = ".version 8.0\n.target ";
-  text += waits ? "sm_90" : "sm_80";
-  text += kBeforeWait;
-  if (waits) text += "  griddepcontrol.wait;\n";
-  text += kAfterWait;
-  return text;
-}
 
 constexpr std::size_t kParameters = 8;
 
 }  // namespace
 
 LaunchPlan make_condition_test(const Device& device) {
-  const bool waits = device.architecture() >= chip::kFirstWithPdl;
   const Module module =
-      Module::load(device, Image::from_bytes(kernel_text(waits), "<the test of a condition>"));
+      Module::load(device, Image::from_static(kTestKernel, "<the test of a condition>"));
   // The plan's own arguments are placeholders: each node brings its own.
   const std::uint64_t zero = 0;
   std::array<Argument, kParameters> arguments;
@@ -125,11 +113,6 @@ std::size_t DeviceTests::number_of(const bind::RunStep& at, const bind::TapeCond
   return entry->second;
 }
 
-bool DeviceTests::may_start_early(std::size_t number) const {
-  return test_->kernel().facts().waits.value_or(false) &&
-         conditions_[number].planned().edge.mode != PdlMode::kOff;
-}
-
 NativeGraphNode DeviceTests::add_reset(Graph& graph, std::span<const GraphEdge> after) const {
   return graph.add_fill(place(kTotal, 0), 0, sizeof(std::uint64_t), count_, after);
 }
@@ -138,7 +121,8 @@ NativeGraphNode DeviceTests::add_test(Graph& graph, std::span<const GraphEdge> a
                                       std::size_t number, bool is_first, GraphCondition target,
                                       const bind::BufferTable& buffers) const {
   const Condition& condition = conditions_[number];
-  const bind::BoundBuffer& tested = buffers[condition.planned().test.buffer];
+  const auto& planned = std::get<bind::PlannedCondition>(condition.step->action);
+  const bind::BoundBuffer& tested = buffers[planned.test.buffer];
   DeviceAddress value = tested.address();
   auto width = static_cast<std::uint32_t>(tested.element_size());
   std::uint32_t first = is_first ? 1 : 0;

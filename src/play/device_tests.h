@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "baton/buffer.h"
@@ -25,10 +24,6 @@ class DeviceTests {
  public:
   // For up to `count` conditions of a tape, more than 0. Enqueues the first counts on the stream.
   DeviceTests(std::shared_ptr<const LaunchPlan> test, std::size_t count, const Stream& stream);
-
-  // Whether the test of a condition may start early after a launch: it waits before it looks at
-  // what the launch may write.
-  bool may_start_early(std::size_t number) const;
 
   // The number of a condition of the tape: a new one, or the one that it has.
   std::size_t number_of(const bind::RunStep& at, const bind::TapeCondition& condition);
@@ -55,10 +50,6 @@ class DeviceTests {
   struct Condition {
     const bind::PlannedStep* step;
     std::uint64_t at_most;
-
-    const bind::PlannedCondition& planned() const {
-      return std::get<bind::PlannedCondition>(step->action);
-    }
   };
   // What the kernel writes of one condition.
   enum Column : std::size_t { kTotal, kIterations, kExceeded, kColumns };

@@ -57,8 +57,7 @@ class Layouter {
       if (context_.records != nullptr) {
         note_step(*context_.records, at, launch, plan, loops_ != 0);
       }
-      graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits,
-                  launch.site->part.has_value());
+      graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
     }
     layout_.rows.push_back(at.row);
     added(at);

@@ -58,11 +58,10 @@ void TapeGraph::end_node(NativeGraphNode node, bool programmatic, bool waits) {
     open_.assign(1, node);
   }
   last_ = 1;
-  follows_launch_ = false;
 }
 
-void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool programmatic, bool waits,
-                    bool on_part) {
+void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool programmatic,
+                    bool waits) {
   const LaunchAttributes& attributes = launch.config().attributes;
   // A cooperative node stays one.
   begin_node(attributes.cooperative() ? 'c' : 'k', programmatic);
@@ -82,7 +81,6 @@ void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool progr
   }
   launches_.push_back(node);
   end_node(node, programmatic, waits);
-  follows_launch_ = !on_part && !attributes.cooperative();
 }
 
 void TapeGraph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes) {
@@ -161,7 +159,6 @@ void TapeGraph::end_branch() {
   if (nodes_ != fork.nodes) fork.ends.insert(fork.ends.end(), open_.begin(), open_.end());
   fork.nodes = nodes_;
   open_ = fork.begin;
-  follows_launch_ = false;
 }
 
 void TapeGraph::end_branches() {
@@ -219,10 +216,7 @@ void TapeGraph::add_reset(const DeviceTests& tests) {
 
 NativeGraphNode TapeGraph::add_test(const DeviceTests& tests, std::size_t number, bool is_first,
                                     GraphCondition condition, const bind::BufferTable& buffers) {
-  const bool early = follows_launch_ && tests.may_start_early(number);
-  begin_node('t', early);
-  // What may still run beside that launch has full edges.
-  if (early) open_.back().kind = GraphEdgeKind::kProgrammatic;
+  begin_node('t', false);
   return tests.add_test(current(), open_, number, is_first, condition, buffers);
 }
 
@@ -233,7 +227,8 @@ void TapeGraph::begin_condition(DeviceTests& tests, std::size_t number, bool is_
   begin_node(is_loop ? 'w' : 'i', false);
   GraphConditional added = is_loop ? current().add_while(condition, {&test, 1})
                                    : current().add_if(condition, {&test, 1});
-  begin_level({std::move(added.body), added.node, condition, number, is_loop, false});
+  levels_.push_back({std::move(added.body), added.node, condition, number, is_loop, false});
+  open_.clear();
 }
 
 void TapeGraph::next_iteration(DeviceTests& tests, const bind::BufferTable& buffers) {
@@ -243,7 +238,8 @@ void TapeGraph::next_iteration(DeviceTests& tests, const bind::BufferTable& buff
   const GraphEdge test(add_test(tests, number, false, condition, buffers));
   begin_node('i', false);
   GraphConditional added = current().add_if(condition, {&test, 1});
-  begin_level({std::move(added.body), added.node, condition, number, false, true});
+  levels_.push_back({std::move(added.body), added.node, condition, number, false, true});
+  open_.clear();
 }
 
 void TapeGraph::end_condition(DeviceTests& tests, const bind::BufferTable& buffers) {
@@ -253,16 +249,9 @@ void TapeGraph::end_condition(DeviceTests& tests, const bind::BufferTable& buffe
   end_level();
 }
 
-void TapeGraph::begin_level(Level level) {
-  levels_.push_back(std::move(level));
-  open_.clear();
-  follows_launch_ = false;
-}
-
 void TapeGraph::end_level() {
   open_.assign(1, levels_.back().node);
   last_ = 1;
-  follows_launch_ = false;
   bodies_.push_back(std::move(levels_.back().body));
   levels_.pop_back();
 }

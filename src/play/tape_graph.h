@@ -28,9 +28,8 @@ class TapeGraph {
   // `programmatic`: it may start early after the launch that was added last, by an edge of that
   // type. Otherwise it starts when everything before is done. `waits`: its end is the end of the
   // launch that it started early after, since some thread of it waits for that.
-  // `on_part`: it runs on a part of the multiprocessors. `arguments`: one address a parameter.
-  void add(const LaunchPlan& launch, void* const* arguments, bool programmatic, bool waits,
-           bool on_part);
+  // `arguments`: one address a parameter.
+  void add(const LaunchPlan& launch, void* const* arguments, bool programmatic, bool waits);
   void add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes);
   // `count` elements of `width` bytes: 1, 2, 4 or 8.
   void add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std::uint64_t count);
@@ -49,8 +48,7 @@ class TapeGraph {
   bool in_condition() const { return !levels_.empty(); }
   // Resets the counts of conditions. The first node of a graph with conditions.
   void add_reset(const DeviceTests& tests);
-  // What is added up to `end_condition` are the steps of the condition of that number. A test
-  // right after a launch starts early, by a programmatic edge.
+  // What is added up to `end_condition` are the steps of the condition of that number.
   void begin_condition(DeviceTests& tests, std::size_t number, bool is_loop,
                        const bind::BufferTable& buffers);
   // Inside of a loop: what is added from here on are its steps once more, for the next iteration.
@@ -110,7 +108,6 @@ class TapeGraph {
   Graph& current() { return levels_.empty() ? graph_ : levels_.back().body; }
   NativeGraphNode add_test(const DeviceTests& tests, std::size_t number, bool is_first,
                            GraphCondition condition, const bind::BufferTable& buffers);
-  void begin_level(Level level);
   void end_level();
 
   // Destroyed last: they wait for the graph's end.
@@ -122,9 +119,8 @@ class TapeGraph {
   // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
   // one alone; beside it those that a launch was started early after without waiting for them.
   std::vector<GraphEdge> open_;
-  std::size_t last_ = 1;         // so many of these, at the end, are what was added last
-  bool follows_launch_ = false;  // what is added next comes right after a launch on all of the GPU
-  std::vector<Fork> forks_;      // the innermost last
+  std::size_t last_ = 1;     // so many of these, at the end, are what was added last
+  std::vector<Fork> forks_;  // the innermost last
   std::vector<std::vector<GraphEdge>> events_;  // by number: the edges to what comes after it
   std::vector<GraphEdge> after_;                // of the launch that is added next
   std::vector<NativeGraphNode> launches_;
