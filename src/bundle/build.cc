@@ -24,6 +24,7 @@
 #include "bundle/program_part.h"
 #include "bundle/verdicts.h"
 #include "compile/request.h"
+#include "image/debug_params.h"
 #include "load/kernel_definition.h"
 #include "program/input_files.h"
 #include "program/without_sources.h"
@@ -209,8 +210,13 @@ class BundleBuilder {
 
   void add_compiled(const std::string& stem, Built& built) {
     if (!built.compiled) return;
-    built.ptx = add_image(built.compiled->ptx, stem);
-    if (built.compiled->cubin) built.code = add_image(*built.compiled->cubin, stem);
+    const auto add_named = [&](const Image& image) {
+      BuiltImage added = add_image(image, stem);
+      image::name_params(added.facts, built.compiled->param_names);
+      return added;
+    };
+    built.ptx = add_named(built.compiled->ptx);
+    if (built.compiled->cubin) built.code = add_named(*built.compiled->cubin);
   }
 
   // The name of the source, if there is one that is a file.

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 import unittest
 
 from baton import BATON, ROOT, Case, main
@@ -47,7 +48,9 @@ class Compile(Case):
 
     def test_what_is_no_source_is_refused(self):
         self.check(self.baton("compile", "k.cu", "-o", "k.ptx", "--entry", "scale<int>"), 0)
-        self.write("p.toml", "name = \"p\"\n[kernels]\none = { source = \"k.cu\" }\n")
+        self.write("p.toml", "name = \"p\"\n[buffers]\nx = { dtype = \"f32\", shape = [4], role = \"output\" }\n"
+                   "[kernels]\none = { source = \"k.cu\" }\n"
+                   "[[steps]]\nlaunch = \"one\"\ngrid = 1\nblock = 4\nargs = [\"x\"]\n")
         self.check(self.baton("build", "p.toml", "-o", "p.baton", "--arch", "sm_90a"), 0)
         self.check(self.baton("compile", "k.ptx"), 2, "k.ptx is an image, not CUDA source; baton inspect k.ptx")
         for program in ("p.toml", "p.baton"):
@@ -147,8 +150,8 @@ add_custom_target(images ALL DEPENDS scale.sm_90a.ptx scale.sm_100a.ptx one.ptx)
         self.assertEqual((scale.count(".entry"), scale.count("griddepcontrol.wait")), (3, 3))
         self.assertIn(".target sm_100a",
                       (self.folder / "b" / "scale.sm_100a.ptx").read_text(encoding="utf-8"))
-        # A time stamp of a second's resolution would be the same.
-        later = header.stat().st_mtime_ns + 2_000_000_000
+        # Later than the images, however long they took, also in seconds.
+        later = time.time_ns() + 2_000_000_000
         header.write_text("#define FACTOR 3\n", encoding="utf-8")
         os.utime(header, ns=(later, later))
         self.assertEqual(build("--build", "b"), 3)

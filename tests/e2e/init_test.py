@@ -334,11 +334,11 @@ extern "C" __global__ void k(P p, int n) {
 }""")
         self.assertEqual(list(program["buffers"]), ["p_x", "p_y"])
         self.assertEqual(program["steps"][0]["args"], [{"struct": [
-            {"i16": 1}, "p_x", {"i8": 1}, {"bytes": "000000"}, {"i16": 1}, {"bytes": "0000"}, {"i32": "cols"},
-            {"f32": 1.0}, {"f32": 1.0}, {"f32": 1.0}, {"bytes": "00" * 4}, {"f32": 1.0}, {"bytes": "00" * 12},
+            {"i16": 1}, "p_x", {"i8": 1}, {"bytes": "000000"}, {"i16": 1}, {"i32": "cols"},
+            {"f32": 1.0}, {"f32": 1.0}, {"f32": 1.0}, {"bytes": "00" * 8}, {"f32": 1.0}, {"bytes": "00" * 12},
             {"f32": 1.0}, {"bytes": "00" * 12}, {"bytes": "00" * 4}, {"f16": 1.0}, {"bytes": "00" * 40},
-            {"f64": 1.0}, "p_y", {"bytes": "00" * 8}]}, "n"])
-        self.assertIn('  { i16 = 1 },  # extent.rows\n  { bytes = "0000" },  # padding\n', text)
+            {"f64": 1.0}, "p_y"]}, "n"])
+        self.assertIn('  { bytes = "000000" },  # padding\n  { i16 = 1 },  # extent.rows\n', text)
         self.assertIn('  { f32 = 1.0 },  # corner[1].x\n', text)
         run = self.ok("run", "p.toml", "--set=n=64", "--set=cols=7", "--json").json()
         self.assertEqual(run["findings"], [])
