@@ -87,8 +87,7 @@ void compile(const CompileCommand& command, Output& output) {
   tools::require_source(command.source);
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   const Source source = tools::source_with_options(command.source, command.options);
-  const CompileOptions options = {
-      .arch = arch, .entries = command.entries, .param_names = !command.quiet};
+  const CompileOptions options = {.arch = arch, .entries = command.entries};
   output.files().reads(source, options);
   output.progress("compile");
   Compiled compiled = command.ptx || command.rewrite ? baton::compile(source, options)
