@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "baton/error.h"
-#include "pdl/bound.h"
-#include "pdl/footprint.h"
-#include "pdl/rewrite.h"
-#include "pdl/witnesses.h"
+#include "pdl/footprint/bound.h"
+#include "pdl/footprint/footprint.h"
+#include "pdl/rewrite/rewrite.h"
+#include "pdl/verdict/witnesses.h"
 
 namespace {
 
@@ -18,11 +18,10 @@ using namespace baton::overlap;
 
 // Binds it to one buffer and numbers, and follows its threads.
 void launch_all(const Footprint& footprint, const std::array<std::uint32_t, 3>& block) {
-  const std::vector<GivenArgument> arguments = {GivenArgument::pointer(1),
-                                                GivenArgument::scalar(7),
-                                                GivenArgument::scalar(0),
-                                                GivenArgument::tensor_map(2),
-                                                GivenArgument{.kind = GivenArgument::Kind::kStruct, .fields = {{0, 3}}}};
+  const std::vector<GivenArgument> arguments = {
+      GivenArgument::pointer(1), GivenArgument::scalar(7), GivenArgument::scalar(0),
+      GivenArgument::tensor_map(2),
+      GivenArgument{.kind = GivenArgument::Kind::kStruct, .fields = {{0, 3}}}};
   const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
   const std::array<std::uint32_t, 3> grid = {2, 1, 1};
   BoundLaunch bound = baton::overlap::bind(footprint, arguments, block, grid, variable);

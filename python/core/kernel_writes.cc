@@ -4,7 +4,7 @@
 #include <string>
 
 #include "baton/error.h"
-#include "pdl/footprint.h"
+#include "pdl/footprint/footprint.h"
 #include "ptx/ast.h"
 
 namespace baton::python {

@@ -13,20 +13,20 @@
 #include <variant>
 #include <vector>
 
-#include "cli/command_files.h"
-#include "cli/command_line.h"
-#include "cli/commands.h"
-#include "cli/exec.h"
-#include "cli/help.h"
-#include "cli/junit.h"
-#include "cli/output.h"
-#include "cli/ranks.h"
-#include "cli/record.h"
-#include "cli/sarif.h"
+#include "cli/command_line/command_files.h"
+#include "cli/command_line/command_line.h"
+#include "cli/command_line/help.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/exec.h"
+#include "cli/commands/ranks.h"
+#include "cli/commands/record.h"
+#include "cli/output/junit.h"
+#include "cli/output/output.h"
+#include "cli/output/sarif.h"
 #include "cli/tool_main.h"
-#include "tools/files.h"
-#include "tools/program_arrays.h"
-#include "tools/ptxas.h"
+#include "tools/file/files.h"
+#include "tools/file/program_arrays.h"
+#include "tools/toolkit/ptxas.h"
 
 namespace baton::cli {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "baton/check.h"
 #include "bind/plan.h"
-#include "pdl/bound.h"
+#include "pdl/footprint/bound.h"
 
 namespace baton::edges {
 

@@ -17,8 +17,8 @@
 #include "edges/launch_binder.h"
 #include "edges/write_check.h"
 #include "load/footprints.h"
-#include "pdl/chain.h"
-#include "pdl/launch_evidence.h"
+#include "pdl/verdict/chain.h"
+#include "pdl/verdict/launch_evidence.h"
 
 namespace baton::edges {
 

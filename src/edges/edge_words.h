@@ -7,7 +7,7 @@
 
 #include "baton/check.h"
 #include "bind/plan.h"
-#include "pdl/chain.h"
+#include "pdl/verdict/chain.h"
 
 namespace baton::edges {
 

@@ -24,7 +24,7 @@ struct CauseRow {
 };
 const CauseRow kCauses[] = {
 #define BATON_EDGE_CAUSE(name, id, verdicts, meaning) {EdgeCause::name, id, verdicts, meaning},
-#include "pdl/edge_causes.inc"
+#include "pdl/verdict/edge_causes.inc"
 #undef BATON_EDGE_CAUSE
 };
 

@@ -11,7 +11,7 @@
 #include "bind/binder.h"
 #include "edges/peer_launch.h"
 #include "load/footprints.h"
-#include "pdl/address_binder.h"
+#include "pdl/footprint/address_binder.h"
 
 namespace baton::edges {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "pdl/origin.h"
+#include "pdl/origin/origin.h"
 
 namespace baton::edges {
 

@@ -10,7 +10,7 @@
 #include "bind/binder.h"
 #include "edges/judged_memory.h"
 #include "load/footprints.h"
-#include "pdl/bound.h"
+#include "pdl/footprint/bound.h"
 
 namespace baton::edges {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "bind/steps/collective.h"
-#include "pdl/address_binder.h"
-#include "pdl/certain_walk.h"
-#include "pdl/footprint.h"
+#include "pdl/footprint/address_binder.h"
+#include "pdl/footprint/footprint.h"
+#include "pdl/verdict/certain_walk.h"
 
 namespace baton::edges {
 

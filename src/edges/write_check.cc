@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "edges/launch_binder.h"
-#include "pdl/witnesses.h"
+#include "pdl/verdict/witnesses.h"
 
 namespace baton::edges {
 

@@ -11,7 +11,7 @@
 #include "baton/error.h"
 #include "bind/binder.h"
 #include "edges/judged_memory.h"
-#include "pdl/bound.h"
+#include "pdl/footprint/bound.h"
 
 namespace baton::edges {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "load/kernel_set.h"
-#include "pdl/footprint.h"
+#include "pdl/footprint/footprint.h"
 
 namespace baton::load {
 

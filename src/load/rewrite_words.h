@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "baton/kernel_module.h"
-#include "pdl/rewrite.h"
+#include "pdl/rewrite/rewrite.h"
 
 namespace baton::load {
 

@@ -6,7 +6,7 @@
 
 #include "baton/kernel_module.h"
 #include "load/kernel_definition.h"
-#include "pdl/rewrite.h"
+#include "pdl/rewrite/rewrite.h"
 
 namespace baton::load {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "pdl/code.h"
-#include "pdl/footprint.h"
+#include "pdl/code/code.h"
+#include "pdl/footprint/footprint.h"
 #include "ptx/ast.h"
 
 namespace baton::overlap {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "edges/edge_words.h"
-#include "pdl/chain.h"
-#include "pdl/launch_evidence.h"
+#include "pdl/verdict/chain.h"
+#include "pdl/verdict/launch_evidence.h"
 #include "record/call_meaning.h"
 #include "record/memory_map.h"
 #include "record/recorded_graphs.h"

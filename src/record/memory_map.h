@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pdl/address_binder.h"
+#include "pdl/footprint/address_binder.h"
 #include "record/events.h"
 
 namespace baton::record {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "baton/image.h"
-#include "pdl/footprint.h"
+#include "pdl/footprint/footprint.h"
 #include "ptx/ast.h"
 #include "record/events.h"
 #include "record/judge.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
-#include "pdl/unseen.h"
+#include "pdl/footprint/unseen.h"
 #include "record/call_meaning.h"
 #include "record/recorded_graphs.h"
 #include "record/stream_key.h"

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "driver/driver.h"
-#include "pdl/code.h"
-#include "pdl/memory_dependence.h"
+#include "pdl/code/code.h"
+#include "pdl/origin/memory_dependence.h"
 #include "record/call_meaning.h"
 
 namespace baton::replay {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "bind/passed_bytes.h"
-#include "pdl/late_work.h"
+#include "pdl/order/late_work.h"
 #include "session/edge_forecast.h"
 
 namespace baton {

@@ -59,11 +59,11 @@ std::vector<Explanation> all_rows() {
   }
 #define BATON_OBSERVATION(name, id, meaning) \
   rows.push_back({id, "observation", "error", meaning, "exec.md", {}});
-#include "tools/observations.inc"
+#include "tools/process/observations.inc"
 #undef BATON_OBSERVATION
 #define BATON_EDGE_CAUSE(name, id, verdicts, meaning) \
   rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl-verdicts.md", {}});
-#include "pdl/edge_causes.inc"
+#include "pdl/verdict/edge_causes.inc"
 #undef BATON_EDGE_CAUSE
 #define BATON_EDGE_DECISION(name, id, meaning) \
   rows.push_back({id, "decision about an edge", "", meaning, "pdl-verdicts.md", {}});

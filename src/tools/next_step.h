@@ -3,7 +3,7 @@
 #include <string>
 
 #include "baton/executable.h"
-#include "tools/program_file.h"
+#include "tools/file/program_file.h"
 
 namespace baton::tools {
 

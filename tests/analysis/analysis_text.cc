@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "analysis/kernel_text.h"
-#include "pdl/access_ranges.h"
-#include "pdl/bound.h"
-#include "pdl/certain_walk.h"
-#include "pdl/chain.h"
-#include "pdl/definition_graph.h"
-#include "pdl/launch_evidence.h"
-#include "pdl/unseen.h"
-#include "pdl/witnesses.h"
+#include "pdl/code/definition_graph.h"
+#include "pdl/footprint/access_ranges.h"
+#include "pdl/footprint/bound.h"
+#include "pdl/footprint/unseen.h"
+#include "pdl/verdict/certain_walk.h"
+#include "pdl/verdict/chain.h"
+#include "pdl/verdict/launch_evidence.h"
+#include "pdl/verdict/witnesses.h"
 
 namespace baton::record {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pdl/instruction.h"
-#include "pdl/value_effect.h"
+#include "pdl/code/instruction.h"
+#include "pdl/origin/value_effect.h"
 
 namespace baton::record {
 namespace {

@@ -8,11 +8,11 @@
 #include <sstream>
 #include <utility>
 
-#include "pdl/code.h"
-#include "pdl/placement.h"
-#include "pdl/rewrite.h"
-#include "pdl/signals.h"
-#include "pdl/thread.h"
+#include "pdl/code/code.h"
+#include "pdl/order/signals.h"
+#include "pdl/rewrite/placement.h"
+#include "pdl/rewrite/rewrite.h"
+#include "pdl/value/thread.h"
 
 namespace baton::record {
 namespace {

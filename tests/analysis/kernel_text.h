@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "analysis/recorded_program.h"
-#include "pdl/address_binder.h"
-#include "pdl/footprint.h"
-#include "pdl/order.h"
+#include "pdl/footprint/address_binder.h"
+#include "pdl/footprint/footprint.h"
+#include "pdl/order/order.h"
 
 namespace baton::record {
 

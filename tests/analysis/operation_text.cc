@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "pdl/code.h"
-#include "pdl/number_range.h"
-#include "pdl/shared_place.h"
+#include "pdl/code/code.h"
+#include "pdl/order/shared_place.h"
 #include "pdl/test_support.h"
-#include "pdl/value.h"
+#include "pdl/value/number_range.h"
+#include "pdl/value/value.h"
 
 namespace baton::record {
 namespace {

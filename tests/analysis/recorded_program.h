@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pdl/address_binder.h"
+#include "pdl/footprint/address_binder.h"
 #include "ptx/ast.h"
 
 namespace baton::record {

@@ -1,4 +1,4 @@
-#include "pdl/rewrite.h"
+#include "pdl/rewrite/rewrite.h"
 
 #include <cstring>
 #include <map>

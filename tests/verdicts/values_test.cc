@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "instructions/suite.h"
-#include "pdl/access_ranges.h"
-#include "pdl/code.h"
-#include "pdl/footprint.h"
-#include "pdl/thread.h"
-#include "pdl/value.h"
+#include "pdl/code/code.h"
+#include "pdl/footprint/access_ranges.h"
+#include "pdl/footprint/footprint.h"
+#include "pdl/value/thread.h"
+#include "pdl/value/value.h"
 
 namespace baton::overlap {
 namespace {

@@ -1,0 +1,144 @@
+// The options of `baton exec`, and of what prepares for it, checked.
+
+#include <limits>
+#include <utility>
+
+#include "cli/command_line/command_checks.h"
+#include "cli/command_line/option_values.h"
+#include "tools/basics.h"
+#include "tools/device_facts.h"
+
+namespace baton::cli {
+namespace {
+
+// "8GiB", "512MiB" or a number of bytes.
+std::uint64_t parse_bytes(std::string_view option, const std::string& text) {
+  constexpr std::pair<std::string_view, unsigned> kUnits[] = {
+      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+  constexpr std::string_view kWanted = "a number of bytes, or of KiB, MiB or GiB, as 8GiB";
+  std::string_view number = text;
+  unsigned shift = 0;
+  for (const auto& [unit, bits] : kUnits) {
+    if (!number.ends_with(unit)) continue;
+    number.remove_suffix(unit.size());
+    shift = bits;
+    break;
+  }
+  const auto count = parse_integer<std::uint64_t>(option, number, 1, kWanted);
+  if (count > std::numeric_limits<std::uint64_t>::max() >> shift) {
+    refuse_value(option, text, kWanted);
+  }
+  return count << shift;
+}
+
+bool is_simulated(std::string_view device) {
+  return device == "sim" || device.starts_with("sim:");
+}
+
+constexpr std::string_view kGpu = "cuda";
+
+// Only --device cuda takes the GPU: by default, a program is simulated.
+std::string parse_exec_device(const std::string& text) {
+  if (text.empty()) {
+    const auto chosen = read_environment("BATON_DEVICE");
+    return chosen && is_simulated(*chosen) ? *chosen : "sim";
+  }
+  if (is_simulated(text) || text == kGpu) return text;
+  throw error(ErrorCode::kInvalidInput,
+              "baton exec takes --device sim, sim:h200, sim:h100, sim:b200, sim:sm80, sim:sm89, "
+              "sim:sm120, sim:tiny or cuda, {} was given; CUDA_VISIBLE_DEVICES chooses among "
+              "several GPUs",
+              text);
+}
+
+// These options change the simulation, and have no meaning on a GPU.
+void require_no_simulation(const RawOptions& raw) {
+  const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
+                                                     {"--schedule", !raw.schedule.empty()},
+                                                     {"--races", !raw.races.empty()},
+                                                     {"--gdb", !raw.gdb.empty()},
+                                                     {"--keep-going", raw.keep_going}};
+  for (const auto& [option, is_given] : given) {
+    if (!is_given) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} is for the simulated GPU, --device {} was given; leave one of them out", option,
+                kGpu);
+  }
+}
+
+}  // namespace
+
+Command checked_exec(const RawOptions& raw) {
+  ExecCommand command;
+  command.program = raw.rest;
+  command.settings.device = parse_exec_device(raw.device);
+  command.on_gpu = command.settings.device == kGpu;
+  if (command.on_gpu) {
+    require_no_simulation(raw);
+  } else {
+    tools::require_simulated(command.settings.device);
+  }
+  command.settings.schedule = checked_schedule(raw.schedule);
+  command.settings.races = checked_races(raw.races);
+  command.settings.keep_going = raw.keep_going;
+  if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
+  if (!raw.gdb.empty()) {
+    constexpr std::string_view kWanted = "a port from 1 to 65535";
+    const int port = parse_integer<int>("--gdb", raw.gdb, 1, kWanted);
+    if (port > 65535) refuse_value("--gdb", raw.gdb, kWanted);
+    command.settings.gdb_port = port;
+  }
+  if (!raw.json_file.empty()) command.json_file = raw.json_file;
+  if (!raw.log_file.empty()) command.log_file = raw.log_file;
+  if (!raw.suppressions.empty()) command.suppressions = raw.suppressions;
+  command.reports = checked_reports(raw);
+  if (!raw.kernel.empty()) command.kernels = parse_regex("--kernel-name", raw.kernel);
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  if (!raw.error_status.empty()) {
+    constexpr std::string_view kWanted = "an exit status from 0 to 255";
+    command.error_status = parse_integer<int>("--error-exitcode", raw.error_status, 0, kWanted);
+    if (command.error_status > 255) refuse_value("--error-exitcode", raw.error_status, kWanted);
+  }
+  command.warnings_as_errors = raw.warnings_as_errors;
+  command.print_environment = raw.print_environment;
+  if (command.program.empty() && !command.print_environment) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton exec needs a program after \"--\": baton exec -- PROGRAM ARGUMENTS");
+  }
+  return command;
+}
+
+Command checked_record(const RawOptions& raw) {
+  RecordCommand command;
+  command.device = raw.device;
+  command.contents = raw.contents;
+  command.program = raw.rest;
+  if (!raw.json_file.empty()) command.json_file = raw.json_file;
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  if (raw.output.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton record needs a folder to write: baton record -o OUT.record -- PROGRAM");
+  }
+  command.output = raw.output;
+  if (command.program.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton record needs a program after \"--\": baton record -o OUT.record -- PROGRAM");
+  }
+  return command;
+}
+
+Command checked_ptxas(const RawOptions& raw) {
+  return PtxasCommand{raw.rest};
+}
+
+Command checked_toolkit(const RawOptions& raw) {
+  ToolkitCommand command{raw.json, raw.folder, {}};
+  if (!raw.from.empty()) command.from = raw.from;
+  return command;
+}
+
+}  // namespace baton::cli

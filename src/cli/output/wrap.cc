@@ -1,0 +1,79 @@
+#include "cli/output/wrap.h"
+
+#include <algorithm>
+
+namespace baton::cli {
+namespace {
+
+// Bytes of the colour's escape sequence that begins at `i`; 0 for none.
+std::size_t escape_at(std::string_view text, std::size_t i) {
+  if (text.substr(i, 2) != "\x1b[") return 0;
+  const std::size_t end = text.find('m', i);
+  return end == std::string_view::npos ? 0 : end + 1 - i;
+}
+
+// The bytes of the first `width` characters.
+std::size_t bytes_of(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins && width-- == 0) break;
+  }
+  return at;
+}
+
+// Parts of a word of at most `width` columns. Paths and signatures are cut after a separator, where
+// one is in the second half of the part. A word with colours stays whole.
+std::vector<std::string_view> broken(std::string_view word, std::size_t width) {
+  constexpr std::string_view kSeparators = "/\\,:;_-.=(<>)";
+  std::vector<std::string_view> parts;
+  while (width > 0 && width_of(word) > width && word.find('\x1b') == std::string_view::npos) {
+    std::size_t cut = bytes_of(word, width);
+    const std::size_t separator = word.find_last_of(kSeparators, cut - 1);
+    if (separator != std::string_view::npos && separator >= cut / 2) cut = separator + 1;
+    parts.push_back(word.substr(0, cut));
+    word.remove_prefix(cut);
+  }
+  parts.push_back(word);
+  return parts;
+}
+
+}  // namespace
+
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    if (const std::size_t escape = escape_at(text, i)) {
+      i += escape;
+      continue;
+    }
+    width += (static_cast<unsigned char>(text[i++]) & 0xC0) != 0x80;
+  }
+  return width;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return {std::string(text)};
+  std::vector<std::string> lines;
+  for (const std::string_view word : words_of(text)) {
+    const bool fits = !lines.empty() && width_of(lines.back()) + 1 + width_of(word) <= width;
+    if (fits) {
+      (lines.back() += ' ') += word;
+      continue;
+    }
+    for (const std::string_view part : broken(word, width)) lines.emplace_back(part);
+  }
+  return lines;
+}
+
+}  // namespace baton::cli

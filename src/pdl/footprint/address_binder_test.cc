@@ -1,0 +1,53 @@
+#include "pdl/footprint/address_binder.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pdl/test_support.h"
+
+namespace baton::overlap {
+namespace {
+
+// Why the memory that a body stores to is not known.
+std::optional<UnknownAddress> why(const std::string& body) {
+  const Footprint found = footprint_of(body);
+  const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                            GivenArgument::pointer(3), GivenArgument::scalar(7)};
+  const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
+  const AddressBinder binder(found, given, variable);
+  for (const AccessGroup& access : found.accesses) {
+    if (access.writes) return binder.touched(access).unknown;
+  }
+  return std::nullopt;
+}
+
+// An address that is loaded, and one that a branch may tell by what it decides.
+TEST(AddressBinder, TellsWhatIsLoadedFromWhatALoadedValueDecides) {
+  const std::string store = "st.global.u32 [%d1], 1;";
+  EXPECT_EQ(why("ld.global.u64 %d1, [%a];" + store), UnknownAddress::kLoaded);
+  EXPECT_EQ(why("mov.u64 %d1, %c;" + store), std::nullopt);
+  const std::string branch =
+      "ld.global.u32 %r3, [%a]; setp.eq.u32 %p1, %r3, 0; @%p1 bra L; nanosleep.u32 1; L:";
+  EXPECT_EQ(why(branch + "mov.u64 %d1, %c;" + store), std::nullopt) << "an address as it was given";
+  EXPECT_EQ(why(branch + "ld.global.u64 %d1, [%a];" + store), UnknownAddress::kLoaded);
+  // The bits of the address may have come from the branch.
+  const std::string shifted = "shr.u64 %d1, %c, 4; shl.b64 %d1, %d1, 4;" + store;
+  EXPECT_EQ(why(shifted), std::nullopt);
+  EXPECT_EQ(why(branch + shifted), UnknownAddress::kDecided);
+  const std::string both = "setp.lt.u64 %p2, %b, %d3; @%p2 bra M; nanosleep.u32 1; M:";
+  EXPECT_EQ(why(branch + "add.s64 %d3, %a, %d2;" + both + "mov.u64 %d1, %c;" + store),
+            UnknownAddress::kDecided)
+      << "addresses decide, too";
+}
+
+TEST(AddressBinder, EveryReasonIsTold) {
+  EXPECT_EQ(describe(UnknownAddress::kLoaded), "its address is loaded from memory");
+  EXPECT_EQ(describe(UnknownAddress::kDecided),
+            "a value that is loaded from memory decides a branch, and so perhaps the address");
+}
+
+}  // namespace
+}  // namespace baton::overlap

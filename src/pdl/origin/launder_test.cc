@@ -1,0 +1,211 @@
+// Programs that hide addresses: a victim takes the address of a buffer apart, mixes it with others,
+// passes it through memory, lanes and conditions, puts it together again, and reads there before it
+// waits. The generator executes what it writes, so it knows which buffer is read. The verdict
+// `proven` would be wrong for each program that reads what the launch before writes.
+//
+// BATON_GENERATED_PROGRAMS sets the number of programs, BATON_GENERATED_SEED the first seed.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "pdl/footprint/bound.h"
+#include "pdl/origin/launderer.h"
+#include "pdl/test_support.h"
+#include "pdl/verdict/chain.h"
+
+namespace baton::overlap {
+namespace {
+
+// The memories: p0 is what the launch before writes, p1 a weight, p2 a table in memory that holds
+// both addresses and their difference.
+constexpr MemoryId kWritten = 1, kWeight = 2, kTable = 3;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+constexpr const auto& kRegisters = Launderer::kRegisters;
+constexpr const auto& kBefore = Launderer::kBefore;
+
+EdgeVerdict verdict_of(const std::string& body) {
+  static const Footprint kProduces = footprint_of(
+      "griddepcontrol.wait; griddepcontrol.launch_dependents; st.global.u32 [%a], %r1;", kBefore);
+  const std::string access = "ld.global.u32 %r3, [%z];";
+  const Footprint victim = footprint_of(
+      kRegisters + body + access + " griddepcontrol.wait; st.global.u32 [%c], %r3;", kBefore);
+  if (victim.unseen) throw std::logic_error(describe(*victim.unseen) + "\n" + body);
+  const std::vector<GivenArgument> given = {
+      GivenArgument::pointer(kWritten), GivenArgument::pointer(kWeight),
+      GivenArgument::pointer(kTable), GivenArgument::scalar(7)};
+  const std::array<std::uint32_t, 3> block = {32, 1, 1}, grid = {1, 1, 1};
+  const VariableNumber variable = [](std::string_view name, bool) {
+    return name == "counter" ? MemoryId{10} : MemoryId{11};
+  };
+  LaunchChain chain([](MemoryId id) { return id == kWeight; });
+  chain.follow(overlap::bind(kProduces, given, block, grid, variable), false);
+  return chain.judge(overlap::bind(victim, given, block, grid, variable)).kind;
+}
+
+TEST(Laundering, NeverMakesARaceProven) {
+  const std::uint64_t count = setting("BATON_GENERATED_PROGRAMS", 20000);
+  const std::uint64_t first = setting("BATON_GENERATED_SEED", 1);
+  std::uint64_t proven = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string race = Launderer(seed).launder(true);
+    ASSERT_NE(verdict_of(race), EdgeVerdict::kProven) << "seed " << seed << "\n" << race;
+    const std::string right = Launderer(seed).launder(false);
+    proven += verdict_of(right) == EdgeVerdict::kProven ? 1 : 0;
+  }
+  // The analysis does not simply refuse what it is shown.
+  EXPECT_GT(proven, count / 100) << "of " << count;
+  RecordProperty("proven_right_programs", std::to_string(proven));
+}
+
+// Ways by which bits of an address once became a number unnoticed, or an address an index. Each
+// body leaves the number in %t.
+TEST(Laundering, KnownWaysAreFollowed) {
+  const std::string low = "cvt.u32.u64 %w0, %a;", wide = "cvt.u64.u32 %t, %w0;";
+  for (const std::string& body : std::vector<std::string>{
+           // The carry, taken out of a sum again.
+           "add.cc.u64 %s, %a, 5; addc.u64 %t, %a, 0; sub.u64 %t, %t, %a;",
+           "add.cc.u64 %s, %a, 5; addc.u64 %t, %a, 0; and.b64 %t, %t, 1;",
+           "sub.cc.u64 %s, %a, 5; subc.u64 %t, %a, 0; sub.u64 %t, %t, %a;",
+           // Whether a sum was cut off, and which of two values is chosen.
+           low + "add.sat.s32 %w0, %w0, 7; and.b32 %w0, %w0, 1;" + wide,
+           low + "sub.sat.s32 %w0, %w0, 7; and.b32 %w0, %w0, 1;" + wide,
+           "max.u64 %t, %a, 99; min.u64 %t, %t, 100; and.b64 %t, %t, 1;",
+           "max.s64 %t, %a, 99; and.b64 %t, %t, 1;",
+           low + "max.relu.s32 %w0, %w0, -9; and.b32 %w0, %w0, 1;" + wide,
+           // More than the alignment.
+           "and.b64 %t, %a, 511;", "ld.param.u32 %w0, [p0+4]; and.b32 %w0, %w0, 255;" + wide,
+           // Operands beside the value or the address.
+           low +
+               "mov.u32 %w1, shared; mapa.shared::cluster.u32 %w2, %w1, %w0;"
+               "mapa.shared::cluster.u32 %w3, %w1, 0; sub.u32 %w0, %w2, %w3;" +
+               wide,
+           low + "shfl.sync.idx.b32 %w0, %r1, 16, %w0, -1;" + wide,
+           low + "shfl.sync.idx.b32 %w0|%q0, %r1, 16, %w0, -1;" + wide,
+           low + "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%w1, %w2, %w3, %w4, %w5, %w6, %w7, "
+                 "%w8}, [%b], %w0; cvt.u64.u32 %t, %w1;",
+           "shr.u64 %t, %a, 8; and.b64 %t, %t, 56; mov.u64 %s, shared; add.u64 %s, %s, %t;"
+           "atom.shared.add.u64 %t, [%s], 0;",
+           // Differences of addresses that were loaded.
+           "st.shared.u64 [shared], %a; st.shared.u64 [shared+8], %b; ld.shared.u64 %s, [shared];"
+           "ld.shared.u64 %t, [shared+8]; sub.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;",
+           "ld.global.v2.u64 {%s, %t}, [%c]; neg.s64 %t, %t; add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; xor.b64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; not.b64 %t, %t;"
+           "add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; mad.lo.s64 %t, %t, -1, %s;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; mul.lo.s64 %t, %t, -1;"
+           "add.u64 %t, %s, %t;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; xor.b64 %t, %t, -1;"
+           "add.u64 %t, %s, %t;",
+           ".local .align 8 .b8 l[16]; ld.global.v2.u32 {%w0, %w1}, [%c];"
+           "ld.global.v2.u32 {%w2, %w3}, [%c+8]; st.local.u32 [l], %w0; st.local.u32 [l+4], %w1;"
+           "st.local.u32 [l+8], %w2; st.local.u32 [l+12], %w3; ld.local.u64 %s, [l];"
+           "ld.local.u64 %t, [l+8]; sub.u64 %t, %s, %t;",
+           "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
+           "mov.b64 %s, {%w0, %w1}; mov.b64 %t, {%w2, %w3}; sub.u64 %t, %s, %t;",
+           "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
+           "sub.cc.u32 %w0, %w0, %w2; subc.u32 %w1, %w1, %w3; mov.b64 %t, {%w0, %w1};",
+           "ld.global.u32 %w0, [%c+4]; mul.wide.u32 %t, %w0, 65536; ld.global.u32 %w1, [%c+12];"
+           "mul.wide.u32 %s, %w1, 65536; sub.u64 %t, %t, %s;"}) {
+    EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
+// What these ways look like in right programs.
+TEST(Laundering, IndexesAndAlignmentsAreNumbers) {
+  const std::string narrow = "ld.global.u32 %w0, [%c]; ld.global.u32 %w1, [%c+4];";
+  for (const std::string& body : std::vector<std::string>{
+           "mov.u64 %t, 8;", "cvt.u64.u32 %t, %r2;", "and.b64 %t, %b, 15; neg.s64 %t, %t;",
+           "and.b64 %t, %a, 15;", "sub.u64 %t, %b, %b;", narrow + "mul.wide.u32 %t, %w0, 4;",
+           narrow + "sub.u32 %w0, %w0, %w1; mul.wide.u32 %t, %w0, 4;",
+           narrow + "mad.lo.u32 %w0, %w0, %w1, %r1; mul.wide.u32 %t, %w0, 4;",
+           "ld.global.u64 %t, [%c]; shl.b64 %t, %t, 2;",
+           "ld.global.u64 %t, [%c]; sub.u64 %t, %t, 5; mul.lo.s64 %t, %t, 12;",
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; add.u64 %t, %s, %t;",
+           narrow + "cvt.u64.u32 %s, %w1; ld.global.u64 %t, [%c+8]; sub.u64 %t, %t, %s;",
+           "min.s32 %w0, %r1, %r0; max.s32 %w0, %w0, 0; cvt.u64.u32 %t, %w0;",
+           "max.u64 %t, %b, %b; sub.u64 %t, %t, %b;",
+           "ld.global.u64 %t, [%c]; max.s64 %t, 0, %t;"}) {
+    EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
+// With numbers that tell alignments, a kernel gets from a view to what lies beside it.
+TEST(Laundering, AlignmentsLeadToNeighbours) {
+  const auto verdict = [](const std::string& body, std::uint64_t between) {
+    const std::string ends =
+        "ld.global.u32 %r3, [%z]; griddepcontrol.wait; st.global.u32 [%c], %r3;";
+    static const Footprint kProduces = footprint_of(
+        "griddepcontrol.wait; griddepcontrol.launch_dependents; st.global.u32 [%a], %r1;");
+    const Footprint victim = footprint_of(kRegisters + body + ends);
+    const std::vector<GivenArgument> given = {
+        GivenArgument::pointer(kWritten, 1024, 64),
+        GivenArgument::pointer(kWritten, 1024 + 64 + between, 64), GivenArgument::pointer(kTable),
+        GivenArgument::scalar(7)};
+    const std::array<std::uint32_t, 3> block = {32, 1, 1}, grid = {1, 1, 1};
+    const VariableNumber variable = [](std::string_view, bool) { return MemoryId{10}; };
+    LaunchChain chain([](MemoryId) { return false; });
+    chain.follow(overlap::bind(kProduces, given, block, grid, variable), false);
+    return chain.judge(overlap::bind(victim, given, block, grid, variable)).kind;
+  };
+  const std::string rounds = "and.b64 %s, %b, -256; and.b64 %t, %a, 255; add.u64 %z, %s, %t;";
+  EXPECT_EQ(verdict("mov.b64 %z, %b;", 0), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(rounds, 0), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(rounds, 254), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(rounds, 512), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict("and.b64 %s, %a, -256; sub.u64 %t, %a, %s; and.b64 %s, %b, -256;"
+                    "add.u64 %z, %s, %t;",
+                    0),
+            EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict("or.b64 %s, %a, 255; sub.u64 %t, %s, %a; or.b64 %s, %b, 255;"
+                    "sub.u64 %z, %s, %t;",
+                    0),
+            EdgeVerdict::kUnknown);
+}
+
+// Callers may give buffers of one allocation, which are close to each other.
+TEST(Laundering, AlignmentsLeadToCloseMemory) {
+  const auto verdict = [](const std::string& body, bool is_close) {
+    static const Footprint kProduces = footprint_of(
+        "griddepcontrol.wait; griddepcontrol.launch_dependents; st.global.u32 [%a], %r1;");
+    const Footprint victim =
+        footprint_of(kRegisters + body +
+                     "ld.global.u32 %r3, [%z]; griddepcontrol.wait; st.global.u32 [%c], %r3;");
+    std::vector<GivenArgument> given = {GivenArgument::pointer(kWritten),
+                                        GivenArgument::pointer(kWeight),
+                                        GivenArgument::pointer(kTable), GivenArgument::scalar(7)};
+    given[0].has_neighbours = given[1].has_neighbours = is_close;
+    const std::array<std::uint32_t, 3> block = {32, 1, 1}, grid = {1, 1, 1};
+    const VariableNumber variable = [](std::string_view, bool) { return MemoryId{10}; };
+    LaunchChain chain([](MemoryId) { return false; });
+    chain.follow(overlap::bind(kProduces, given, block, grid, variable), false);
+    return chain.judge(overlap::bind(victim, given, block, grid, variable)).kind;
+  };
+  const std::string rounds = "and.b64 %s, %b, -256; and.b64 %t, %a, 255; add.u64 %z, %s, %t;";
+  EXPECT_EQ(verdict(rounds, false), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(rounds, true), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict("mov.b64 %z, %b;", true), EdgeVerdict::kProven);
+}
+
+// Coordinates of a copy decide what it leaves in shared memory.
+TEST(Laundering, CoordinatesAreStored) {
+  const Footprint found = footprint_of(
+      "cvt.u32.u64 %r3, %a; cp.async.bulk.tensor.1d.shared::cluster.global.tile."
+      "mbarrier::complete_tx::bytes [shared], [%c, {%r3}], [shared+8];");
+  ASSERT_EQ(found.stored.size(), 1u);
+  EXPECT_EQ(text_of(found, found.stored[0]), "p0*");
+}
+
+}  // namespace
+}  // namespace baton::overlap

@@ -1,0 +1,32 @@
+#pragma once
+
+// Where the addresses of a kernel come from: for each register and for local memory, the origins
+// that any of their definitions gives them. The order of operations plays no role.
+
+#include <vector>
+
+#include "pdl/code/code.h"
+#include "pdl/origin/origin_pool.h"
+
+namespace baton::overlap {
+
+struct KernelOrigins {
+  OriginPool pool;
+  // By operation: what the address of its access may be, or that of the format that it prints by;
+  // empty for operations without one.
+  std::vector<OriginSet> addresses;
+  // What decides branches, selections and predicated operations. If an address has gone in, a
+  // value may depend on it without having been computed from it.
+  OriginSet conditions;
+  // What is written to memory in another form than as an address. If an address has gone in, what
+  // is read from memory is not a mere index.
+  OriginSet stored;
+  // Addresses whose lowest bits have become numbers: with these, an address of another view of the
+  // same 256 bytes can be formed.
+  OriginSet aligned;
+  std::uint64_t evaluations = 0;  // how often an operation was evaluated
+};
+
+KernelOrigins find_origins(const Code& code);
+
+}  // namespace baton::overlap

@@ -1,0 +1,126 @@
+#include "pdl/origin/origin_facts.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "pdl/code/instruction.h"
+#include "pdl/code/runtime_calls.h"
+#include "pdl/origin/origin_computation.h"
+
+namespace baton::overlap {
+namespace {
+
+class FactCollector {
+ public:
+  FactCollector(OriginValues& values, KernelOrigins& out)
+      : values_(values), pool_(values.pool()), out_(out) {}
+
+  void collect(const Operation& operation) {
+    out_.addresses.push_back(is_access(operation)     ? of(operation.address)
+                             : prints_text(operation) ? of(operation.sources[0])
+                                                      : OriginSet());
+    if (operation.guard != kNone) note(out_.conditions, values_[operation.guard]);
+    if (operation.instruction == nullptr) return;
+    if (operation.kind == Operation::Kind::kBranch) {
+      for (const ValueSource& source : operation.sources) note(out_.conditions, of(source));
+    }
+    if (operation.kind == Operation::Kind::kCompute) {
+      const ptx::Instruction& i = *operation.instruction;
+      const ValueEffect effect = value_effect(i, ptx::form_of(i));
+      const std::size_t decides = effect == ValueEffect::kSelect    ? 2
+                                  : effect == ValueEffect::kShuffle ? 1
+                                                                    : SIZE_MAX;
+      for (std::size_t k = decides; k < operation.sources.size(); ++k) {
+        note(out_.conditions, of(operation.sources[k]));
+      }
+      if (effect == ValueEffect::kMask || effect == ValueEffect::kToggle) note_aligned(operation);
+    }
+    note_stored(operation);
+  }
+
+ private:
+  OriginSet of(const ValueSource& source) { return values_.of(source); }
+
+  void note_aligned(const Operation& operation) {
+    if (operation.sources.size() != 2) return;
+    const std::uint64_t all = operation.width == 32 ? UINT32_MAX : UINT64_MAX;
+    for (std::size_t k = 0; k < 2; ++k) {
+      const ValueSource& source = operation.sources[k];
+      const bool is_constant = source.kind == ValueSource::Kind::kConstant;
+      // x - (x & -256), too, is what x & 255 is.
+      const bool clears = is_constant && (~source.bits & all) < kAllocationAlignment;
+      if (clears || is_below_alignment(source)) note(out_.aligned, of(operation.sources[1 - k]));
+    }
+  }
+
+  void note(OriginSet& into, const OriginSet& origins) {
+    for (const OriginId id : origins) {
+      if (id == OriginPool::kUnknown || !pool_[id].sources.empty()) pool_.join(into, id);
+    }
+  }
+
+  // What an operation may leave in memory: what it writes, and where.
+  void note_stored(const Operation& operation) {
+    const bool writes =
+        operation.kind == Operation::Kind::kStore || operation.kind == Operation::Kind::kAtomic;
+    const bool leaves = writes || operation.kind == Operation::Kind::kNothing ||
+                        (operation.kind == Operation::Kind::kLoad && operation.defines.empty()) ||
+                        (operation.kind == Operation::Kind::kCompute &&
+                         !is_computation(ptx::form_of(*operation.instruction)));
+    // Other instructions have operands that decide what they leave, and where: strides,
+    // coordinates.
+    const std::string_view name = operation.instruction->opcode;
+    const bool leaves_values = name == "st" || name == "atom" || name == "red";
+    for (const ValueSource& source : operation.sources) {
+      if (leaves && leaves_values) note_stored(of(source));
+      if (leaves && !leaves_values) note_deciding(of(source));
+    }
+    if (!writes) return;
+    for (const OriginId id : of(operation.address)) {
+      const OriginId index = pool_.index_of(id);
+      if (!values_.is_only_loaded(index)) pool_.join(out_.stored, index);
+    }
+  }
+
+  // Places of the block tell of no buffer.
+  void note_deciding(const OriginSet& origins) {
+    for (const OriginId id : origins) {
+      const std::vector<AddressSource>& sources = pool_[id].sources;
+      const bool is_harmless = std::ranges::all_of(sources, [&](const AddressSource& source) {
+        return source.kind == SourceKind::kShared || source.kind == SourceKind::kLocal ||
+               source.kind == SourceKind::kParamSpace || source.kind == SourceKind::kLoaded ||
+               (sources.size() == 1 && source.ways == AddressSource::kWhole);
+      });
+      if (id == OriginPool::kUnknown || !is_harmless) {
+        pool_.join(out_.stored, pool_.mix(id, OriginPool::kNumber));
+      }
+    }
+  }
+
+  // An address that is stored as it is can be loaded as an address only.
+  void note_stored(const OriginSet& origins) {
+    for (const OriginId id : origins) {
+      const std::vector<AddressSource>& sources = pool_[id].sources;
+      const auto addresses = std::ranges::count_if(
+          sources, [](const AddressSource& source) { return source.kind != SourceKind::kLoaded; });
+      const bool is_address =
+          addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
+      if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
+        pool_.join(out_.stored, id);
+      }
+    }
+  }
+
+  OriginValues& values_;
+  OriginPool& pool_;
+  KernelOrigins& out_;
+};
+
+}  // namespace
+
+void collect_facts(const Code& code, OriginValues& values, KernelOrigins& out) {
+  FactCollector collector(values, out);
+  for (const Operation& operation : code.operations) collector.collect(operation);
+}
+
+}  // namespace baton::overlap

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/image.h"
+#include "baton/metadata.h"
+#include "image/debug_params.h"
+#include "tools/draft/draft_names.h"
+#include "tools/draft/launch_guess.h"
+#include "tools/draft/program_draft.h"
+
+namespace baton::tools {
+
+// The simulated GPU that a draft is compiled for, and tried on.
+inline constexpr std::string_view kDraftDevice = "sim:h200";
+
+// Where the kernels of a draft come from, as a program file says it.
+struct KernelFile {
+  std::string key;  // "source", "ptx", "cubin", "fatbin"
+  std::string path;
+  ImageFacts facts;
+  std::optional<Image> ptx;
+  // The names of kernels' parameters in the source, by symbol, where they are known.
+  image::DebugParams param_names;
+};
+
+// Throws the errors of compiling and reading, and kInvalidInput for a file without kernels.
+KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options);
+
+// One kernel of the draft.
+struct DraftKernel {
+  const KernelFacts* facts = nullptr;
+  std::string name;
+  std::vector<std::string> buffers;            // lines of [buffers], without the shape: see `write`
+  std::string size;                            // the symbol of the size along one axis
+  std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
+  std::vector<std::string> guesses;            // about arguments
+  std::vector<std::string> structs;            // those of `arguments` that are zeros
+  std::vector<LaunchGuess> launches;           // the likeliest first
+  LaunchGuess launch;                          // the chosen one
+  std::int64_t elements = 0;                   // the size with which it was tried; 0: any
+  std::uint32_t multiple_of = 1;               // of which the size is, so that it stays inside
+  const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
+};
+
+// A word that a program file takes as a name: of the plain name of a kernel.
+std::string plain_name(const KernelFacts& kernel);
+
+// The kernel with its likeliest launch. Throws kInvalidInput where the image does not tell the
+// parameters.
+DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
+                         DraftNames& names, const FunctionMetadata* launched);
+
+}  // namespace baton::tools

@@ -1,0 +1,117 @@
+#include "tools/draft/draft_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace baton::tools {
+namespace {
+
+// Guesses for what a call by launch metadata passes.
+constexpr std::uint32_t kDynamicShared = 16384;
+
+const Sides kSides[] = {{{1 << 20, 1 << 16, 1 << 12}, {4096, 100}, 100, 1, "16"},
+                        {{512, 256}, {300, 100}, 40, 2, "16, 16"},
+                        {{128, 64, 32}, {20, 6}, 6, 3, "16, 16, 16"}};
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string with_shape(const std::string& line, const DraftKernel& kernel) {
+  const std::vector<std::string> axes(sides_of(kernel.launch.cover.extent).axes,
+                                      fmt::format("\"{}\"", kernel.size));
+  std::string result = line;
+  result.replace(result.find('@'), 1, fmt::to_string(fmt::join(axes, ", ")));
+  return result;
+}
+
+// What the launch metadata says about every launch. Its values come with a call, so they are
+// guesses here.
+std::string metadata_lines(const FunctionMetadata& function) {
+  std::string text = fmt::format(
+      "# a call passes these launch values: {}\n",
+      function.operands().empty() ? "none" : fmt::to_string(fmt::join(function.operands(), ", ")));
+  const auto passes = [&](std::string_view operand) {
+    return std::ranges::find(function.operands(), operand) != function.operands().end();
+  };
+  if (passes("cluster.x") || passes("cluster.y") || passes("cluster.z")) {
+    text += "cluster = [1]  # guess\n";
+  }
+  if (passes("dynamic_smem_bytes")) {
+    text += fmt::format("shared = {}  # guess: dynamic shared memory in bytes\n", kDynamicShared);
+  }
+  if (function.cooperative()) text += "cooperative = true  # as every launch\n";
+  if (function.pdl()) {
+    text += "pdl    = \"auto\"  # every launch allows PDL; \"on\" guarantees the edge before it\n";
+  }
+  return text;
+}
+
+std::string step_of(const DraftKernel& kernel) {
+  std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
+  text += launch_lines(kernel.launch, kernel.size);
+  if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
+  std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
+  const std::string_view box = sides_of(kernel.launch.cover.extent).box;
+  for (std::size_t at = 0; (at = arguments.find('@', at)) != std::string::npos; at += box.size()) {
+    arguments.replace(at, 1, box);
+  }
+  text += fmt::format("args   = [{}]", arguments);
+  if (!kernel.guesses.empty())
+    text += fmt::format("  # guess: {}", fmt::join(kernel.guesses, ", "));
+  return text + "\n";
+}
+
+// Blocks are powers of two, so the largest number is a multiple of the others.
+std::string requirement_of(const std::vector<DraftKernel>& kernels) {
+  std::uint32_t multiple = 1;
+  std::string names;
+  for (const DraftKernel& kernel : kernels) {
+    if (kernel.multiple_of == 1) continue;
+    multiple = std::max(multiple, kernel.multiple_of);
+    names += (names.empty() ? "" : ", ") + kernel.name;
+  }
+  if (multiple == 1) return "";
+  return fmt::format("require = [\"{} % {} == 0\"]  # without bounds of its own: {}\n",
+                     kernels.front().size, multiple, names);
+}
+
+}  // namespace
+
+const Sides& sides_of(Extent extent) {
+  return kSides[static_cast<std::size_t>(extent)];
+}
+
+std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& kernels,
+                       const std::string& name, const std::filesystem::path& origin,
+                       std::int64_t elements, const std::string& path) {
+  std::string text = fmt::format(
+      "# Made by `baton init` from the facts of the kernels in {}. Lines marked \"guess\" are "
+      "yours\n"
+      "# to check. docs/program-file.md describes this file.\n",
+      origin.filename().string());
+  text += fmt::format("name = {}\n", toml_string(name));
+  text += requirement_of(kernels);
+  text +=
+      fmt::format("\n[symbols]\n{} = {}  # guess\n\n[buffers]\n", kernels.front().size, elements);
+  for (const DraftKernel& kernel : kernels) {
+    for (const std::string& line : kernel.buffers) text += with_shape(line, kernel) + "\n";
+  }
+  for (const DraftKernel& kernel : kernels) {
+    text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));
+    const std::string& demangled = kernel.facts->demangled;
+    const std::string entry = demangled.substr(0, demangled.find('('));
+    if (entry != kernel.name) text += fmt::format("entry = {}\n", toml_string(entry));
+  }
+  for (const DraftKernel& kernel : kernels) text += step_of(kernel);
+  return text;
+}
+
+}  // namespace baton::tools

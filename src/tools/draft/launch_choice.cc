@@ -1,0 +1,182 @@
+#include "tools/draft/launch_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "tools/draft/draft_text.h"
+
+namespace baton::tools {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kScoutLimit{5};
+constexpr seconds kTrialLimit{20};
+// The time of a run of the draft, which its reader waits for.
+constexpr seconds kDraftLimit{2};
+// The time of all trials of one kernel, after which no further guess is tried.
+constexpr seconds kTrialsLimit{30};
+
+class LaunchChoice {
+ public:
+  LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel)
+      : file_(file), origin_(origin), kernel_(kernel) {}
+
+  std::optional<TrialFailure> make() {
+    // A kernel that writes past its buffers with any other N takes multiples of its block. Blocks
+    // that have rows come last: many kernels run with them, and leave elements out.
+    for (const bool are_rows : {false, true}) {
+      for (const bool has_bounds : {true, false}) {
+        if (try_guesses(are_rows, has_bounds)) return std::move(left_);
+      }
+    }
+    kernel_.launch = kernel_.launches.front();
+    kernel_.elements = 0;
+    return std::move(first_);
+  }
+
+ private:
+  // A guess, and what a small run with it showed.
+  struct Scouted {
+    const LaunchGuess* guess = nullptr;
+    std::optional<Trial> trial = std::nullopt;
+  };
+
+  // Chooses the first guess that runs to its end; false if there is none. Kernels with bounds of
+  // their own run with any N.
+  bool try_guesses(bool are_rows, bool has_bounds) {
+    has_bounds_ = has_bounds;
+    std::vector<Scouted> guesses;
+    for (const LaunchGuess& guess : kernel_.launches) {
+      if ((guess.cover.blocks == BlockForm::kRows) == are_rows) guesses.push_back({&guess});
+    }
+    std::optional<DraftKernel> second_best;
+    std::vector<const LaunchGuess*> left;
+    for (std::size_t i = 0; i < guesses.size() && !is_late(); ++i) {
+      const Trial& look = scout(guesses[i]);
+      if (look.reads_unwritten && !look.failure) {
+        left.push_back(guesses[i].guess);
+        continue;
+      }
+      const LaunchGuess* const better = better_than(guesses, i);
+      if (better != nullptr && try_guess(*better, second_best)) return true;
+      if (try_guess(*guesses[i].guess, second_best)) return true;
+    }
+    for (const LaunchGuess* guess : left) {
+      if (second_best || is_late()) break;
+      if (try_guess(*guess, second_best)) return true;
+    }
+    if (second_best) kernel_ = std::move(*second_best);
+    return second_best.has_value();
+  }
+
+  // A small run: one with a wrong block may take long, as each read of unwritten memory is noted.
+  const Trial& scout(Scouted& scouted) {
+    if (!scouted.trial) {
+      const LaunchGuess& guess = *scouted.guess;
+      const std::int64_t elements =
+          has_bounds_ ? sides_of(guess.cover.extent).small : 2 * std::int64_t{guess.block[0]};
+      scouted.trial = try_kernel(file_, origin_, with(guess), elements, kScoutLimit);
+    }
+    return *scouted.trial;
+  }
+
+  // A later guess that differs by its block, with which the kernel writes all of its outputs; null
+  // where the guess does so itself, or none does.
+  const LaunchGuess* better_than(std::vector<Scouted>& guesses, std::size_t index) {
+    const LaunchGuess& guess = *guesses[index].guess;
+    const Trial& trial = scout(guesses[index]);
+    if (trial.failure || !trial.leaves_out) return nullptr;
+    for (std::size_t i = index + 1; i < guesses.size() && !is_late(); ++i) {
+      const LaunchGuess& other = *guesses[i].guess;
+      const bool is_alike = other.cover == guess.cover &&
+                            other.shared * guess.threads() == guess.shared * other.threads();
+      if (!is_alike) continue;
+      const Trial& found = scout(guesses[i]);
+      if (!found.failure && !found.reads_unwritten && !found.leaves_out) return &other;
+    }
+    return nullptr;
+  }
+
+  // Takes the guess if the kernel runs to its end with several values of N. One with which it reads
+  // unwritten memory is only the second best.
+  bool try_guess(const LaunchGuess& guess, std::optional<DraftKernel>& second_best) {
+    DraftKernel tried = with(guess);
+    Trial trial;
+    if (has_bounds_) trial = try_all(tried);
+    // A failure that goes on, such as a race, is of the kernel's code. N is still one whose run
+    // its reader can wait for.
+    if (trial.failure && !trial.breaks_off()) try_draft(tried);
+    if (!trial.failure) {
+      const bool unwritten = trial.reads_unwritten;
+      trial = try_draft(tried);
+      trial.reads_unwritten |= unwritten;
+      // The trials ran to their end, so the guess fits a kernel that is slow.
+      const bool is_slow = trial.failure && trial.failure->error.code() == ErrorCode::kTimeout;
+      if (has_bounds_ && is_slow) trial.failure.reset();
+    }
+    if (trial.breaks_off()) {
+      if (!first_) first_ = std::move(trial.failure);
+      return false;
+    }
+    if (!trial.failure && trial.reads_unwritten) {
+      if (!second_best) second_best = std::move(tried);
+      return false;
+    }
+    kernel_ = std::move(tried);
+    left_ = std::move(trial.failure);
+    return true;
+  }
+
+  DraftKernel with(const LaunchGuess& guess) const {
+    DraftKernel tried = kernel_;
+    tried.launch = guess;
+    tried.multiple_of = has_bounds_ ? 1 : guess.block[0];
+    return tried;
+  }
+
+  // Tries several values of N, until one fails.
+  Trial try_all(const DraftKernel& kernel) const {
+    Trial trial;
+    for (const std::int64_t elements : sides_of(kernel.launch.cover.extent).trials) {
+      const bool unwritten = trial.reads_unwritten;
+      trial = try_kernel(file_, origin_, kernel, elements, kTrialLimit);
+      trial.reads_unwritten |= unwritten;
+      if (trial.failure) break;
+    }
+    return trial;
+  }
+
+  // Tries the N of the draft, and smaller ones where a run takes long. Sets the one that is left.
+  Trial try_draft(DraftKernel& kernel) const {
+    Trial trial;
+    for (const std::int64_t elements : sides_of(kernel.launch.cover.extent).draft) {
+      trial = try_kernel(file_, origin_, kernel, elements, kDraftLimit);
+      kernel.elements = elements;
+      if (!trial.failure || trial.failure->error.code() != ErrorCode::kTimeout) break;
+    }
+    return trial;
+  }
+
+  bool is_late() const { return std::chrono::steady_clock::now() - begin_ > kTrialsLimit; }
+
+  const KernelFile& file_;
+  const std::filesystem::path& origin_;
+  DraftKernel& kernel_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool has_bounds_ = true;             // of the guesses that are tried
+  std::optional<TrialFailure> first_;  // of the likeliest guess
+  std::optional<TrialFailure> left_;   // of the chosen one
+};
+
+}  // namespace
+
+std::optional<TrialFailure> choose_launch(const KernelFile& file,
+                                          const std::filesystem::path& origin,
+                                          DraftKernel& kernel) {
+  return LaunchChoice(file, origin, kernel).make();
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "tools/draft/draft_kernel.h"
+#include "tools/draft/draft_trial.h"
+
+namespace baton::tools {
+
+// Chooses the first guess of a launch with which the kernel runs to its end, preferably one with
+// which it reads only memory that was written, and writes all of its outputs. Returns the failure
+// that is left. A race does not lead to another guess, which may only hide it.
+std::optional<TrialFailure> choose_launch(const KernelFile& file,
+                                          const std::filesystem::path& origin, DraftKernel& kernel);
+
+}  // namespace baton::tools

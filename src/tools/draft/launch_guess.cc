@@ -1,0 +1,109 @@
+#include "tools/draft/launch_guess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace baton::tools {
+namespace {
+
+using Block = std::array<std::uint32_t, 3>;
+
+constexpr Block kLineBlocks[] = {{256, 1, 1}, {128, 1, 1}, {64, 1, 1}, {32, 1, 1}};
+constexpr Block kSquareBlocks[] = {{16, 16, 1}, {32, 8, 1}, {32, 32, 1}, {8, 8, 1}, {32, 4, 1}};
+constexpr Block kCubeBlocks[] = {{8, 8, 4}, {4, 4, 4}};
+constexpr std::span<const Block> kBlocks[] = {kLineBlocks, kSquareBlocks, kCubeBlocks};
+
+// Bytes of dynamic shared memory for each thread.
+constexpr std::uint32_t kSharedPerThread[] = {4, 8, 16, 64};
+constexpr std::uint32_t kNoShared[] = {0};
+
+// The most blocks along each axis of a cooperative grid, which has to fit on the device at once.
+constexpr std::uint32_t kMostCooperative[] = {32, 5, 3};
+
+std::vector<Block> blocks_of(const KernelFacts& facts, int axes) {
+  if (facts.required_block) return {*facts.required_block};
+  const std::uint32_t most = facts.max_threads.value_or(1024);
+  std::vector<Block> blocks;
+  for (const Block& block : kBlocks[axes - 1]) {
+    if (block[0] * block[1] * block[2] <= most) blocks.push_back(block);
+  }
+  // A kernel with a limit of its own is mostly launched with just so many threads.
+  const bool is_own = most < kLineBlocks[0][0] && (blocks.empty() || blocks[0][0] != most);
+  if (blocks.empty() || (axes == 1 && is_own)) blocks.insert(blocks.begin(), {most, 1, 1});
+  return blocks;
+}
+
+// A kernel that knows one axis of blocks may have one, two or three axes of elements.
+std::vector<Cover> covers_of(int axes) {
+  if (axes == 1) {
+    return {{Extent::kLine, BlockForm::kTiles},
+            {Extent::kSquare, BlockForm::kLine},
+            {Extent::kSquare, BlockForm::kRows},
+            {Extent::kCube, BlockForm::kRows}};
+  }
+  if (axes == 2) return {{Extent::kSquare, BlockForm::kTiles}, {Extent::kCube, BlockForm::kRows}};
+  return {{Extent::kCube, BlockForm::kTiles}};
+}
+
+std::string grid_of(const LaunchGuess& guess, int axis, std::string_view size) {
+  const std::uint32_t cluster = guess.cluster[axis];
+  const bool is_row = guess.cover.blocks == BlockForm::kRows;
+  const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
+  std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
+  if (divisor == 1) blocks = size;
+  if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
+  if (guess.cover.blocks == BlockForm::kLine) blocks += fmt::format(" * {}", size);
+  if (!guess.cooperative) return blocks;
+  return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
+}
+
+}  // namespace
+
+std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached) {
+  LaunchGuess common;
+  common.cooperative = facts.grid_sync.value_or(false);
+  // Ranks of cooperative groups read all axes: of the thread in its block, and where the grid
+  // meets also of the block. A kernel that is made for several axes reads both along them.
+  common.axes = common.cooperative ? 1 : reached.block_axes;
+  const int thread_axes = std::min(common.axes, reached.thread_axes);
+  common.block_is_required = facts.required_block.has_value();
+  if (facts.required_cluster) common.cluster = *facts.required_cluster;
+  std::vector<LaunchGuess> guesses;
+  for (const Block& block : blocks_of(facts, thread_axes)) {
+    for (const Cover& cover : covers_of(common.axes)) {
+      LaunchGuess guess = common;
+      guess.block = block;
+      guess.cover = cover;
+      const std::span<const std::uint32_t> shared =
+          reached.dynamic_shared ? std::span<const std::uint32_t>(kSharedPerThread) : kNoShared;
+      for (const std::uint32_t bytes : shared) {
+        guess.shared = bytes * guess.threads();
+        guesses.push_back(guess);
+      }
+    }
+  }
+  return guesses;
+}
+
+std::string launch_lines(const LaunchGuess& guess, std::string_view size) {
+  std::vector<std::string> grid;
+  for (int axis = 0; axis < guess.axes; ++axis) {
+    grid.push_back("\"" + grid_of(guess, axis, size) + "\"");
+  }
+  int used = 3;
+  while (used > 1 && guess.block[used - 1] == 1) --used;
+  const auto extents = std::span(guess.block).first(guess.block_is_required ? 3 : used);
+  std::string text = fmt::format("grid   = [{}]  # guess\nblock  = [{}]  # {}\n",
+                                 fmt::join(grid, ", "), fmt::join(extents, ", "),
+                                 guess.block_is_required ? "which the kernel requires" : "guess");
+  if (guess.shared > 0) {
+    text += fmt::format("shared = {}  # guess: {} bytes a thread\n", guess.shared,
+                        guess.shared / guess.threads());
+  }
+  if (guess.cooperative) text += "cooperative = true  # its blocks meet across the grid\n";
+  return text;
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,91 @@
+#include "tools/draft/launch_guess.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace baton::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string first_lines(const KernelFacts& facts, const image::Reached& reached = {}) {
+  return launch_lines(launch_guesses(facts, reached).front(), "N");
+}
+
+image::Reached reads(int thread_axes, int block_axes) {
+  image::Reached reached;
+  reached.thread_axes = thread_axes;
+  reached.block_axes = block_axes;
+  return reached;
+}
+
+TEST(LaunchGuess, FollowsTheAxesThatTheKernelReads) {
+  EXPECT_EQ(first_lines({}), "grid   = [\"ceildiv(N, 256)\"]  # guess\nblock  = [256]  # guess\n");
+  EXPECT_EQ(first_lines({}, reads(2, 2)),
+            "grid   = [\"ceildiv(N, 16)\", \"ceildiv(N, 16)\"]  # guess\n"
+            "block  = [16, 16]  # guess\n");
+  EXPECT_THAT(first_lines({}, reads(1, 2)), HasSubstr("grid   = [\"ceildiv(N, 256)\", \"N\"]"));
+  EXPECT_THAT(first_lines({}, reads(3, 3)), HasSubstr("block  = [8, 8, 4]"));
+}
+
+TEST(LaunchGuess, RanksOfCooperativeGroupsTellNoAxes) {
+  EXPECT_EQ(first_lines({}, reads(3, 1)), first_lines({}));
+  KernelFacts facts;
+  facts.grid_sync = true;
+  EXPECT_EQ(first_lines(facts, reads(3, 3)), first_lines(facts));
+}
+
+TEST(LaunchGuess, FactsAreTheSameInAllGuesses) {
+  KernelFacts facts;
+  facts.required_block = {{64, 2, 1}};
+  facts.required_cluster = {{2, 1, 1}};
+  facts.grid_sync = true;
+  for (const LaunchGuess& guess : launch_guesses(facts, {})) {
+    const std::string lines = launch_lines(guess, "N");
+    EXPECT_THAT(lines, HasSubstr("block  = [64, 2, 1]  # which the kernel requires"));
+    EXPECT_THAT(lines, HasSubstr("2 * ceildiv(N, "));
+    EXPECT_THAT(lines, HasSubstr("min("));
+    EXPECT_THAT(lines, HasSubstr("cooperative = true"));
+  }
+}
+
+TEST(LaunchGuess, BlocksStayWithinTheKernelsLimit) {
+  KernelFacts facts;
+  facts.max_threads = 100;
+  for (const LaunchGuess& guess : launch_guesses(facts, reads(2, 2))) {
+    EXPECT_LE(guess.threads(), 100u);
+  }
+  facts.max_threads = 20;
+  EXPECT_THAT(first_lines(facts), HasSubstr("block  = [20]"));
+  facts.max_threads = 192;
+  EXPECT_THAT(first_lines(facts), HasSubstr("block  = [192]"));
+}
+
+// Rows of a square, and of a cube.
+TEST(LaunchGuess, BlocksInALineCoverALineASquareAndRows) {
+  std::vector<std::string> grids;
+  for (const LaunchGuess& guess : launch_guesses({}, {})) {
+    if (guess.block[0] == 256) grids.push_back(launch_lines(guess, "N").substr(0, 36));
+  }
+  EXPECT_THAT(grids, testing::ElementsAre(HasSubstr("[\"ceildiv(N, 256)\"]"),
+                                          HasSubstr("[\"ceildiv(N, 256) * N\"]"),
+                                          HasSubstr("[\"N\"]"), HasSubstr("[\"N\"]")));
+}
+
+TEST(LaunchGuess, DynamicSharedMemoryGrows) {
+  EXPECT_THAT(first_lines({}), Not(HasSubstr("shared")));
+  image::Reached reached;
+  reached.dynamic_shared = true;
+  const auto guesses = launch_guesses({}, reached);
+  EXPECT_THAT(launch_lines(guesses.front(), "N"),
+              HasSubstr("shared = 1024  # guess: 4 bytes a thread"));
+  EXPECT_TRUE(std::ranges::all_of(guesses, [](const LaunchGuess& g) { return g.shared > 0; }));
+}
+
+}  // namespace
+}  // namespace baton::tools

@@ -1,0 +1,88 @@
+#include "tools/draft/program_draft.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tools/draft/draft_kernel.h"
+#include "tools/draft/draft_names.h"
+#include "tools/draft/draft_text.h"
+#include "tools/draft/draft_trial.h"
+#include "tools/draft/launch_choice.h"
+
+namespace baton::tools {
+namespace {
+
+const FunctionMetadata* find_function(const std::vector<FunctionMetadata>& functions,
+                                      const KernelFacts& facts) {
+  const auto found = std::ranges::find_if(functions, [&](const FunctionMetadata& function) {
+    return function.symbol() == facts.name && facts.params &&
+           function.parameters().size() == facts.params->size();
+  });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+// Whether the simulated GPU can try the kernels: it runs PTX, and no machine code.
+bool has_ptx(const KernelFile& file) {
+  if (file.key == "fatbin") {
+    return std::ranges::any_of(file.facts.members, [](const MemberFacts& member) {
+      return member.kind == MemberFacts::Kind::kPtx;
+    });
+  }
+  return file.key != "cubin";
+}
+
+// Names of kernels, each once: "norm", "norm_2".
+std::string unique_name(const std::string& name, std::map<std::string, int>& used) {
+  const int count = ++used[name];
+  return count == 1 ? name : fmt::format("{}_{}", name, count);
+}
+
+}  // namespace
+
+ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions& options) {
+  const KernelFile kernels_of_file = read_kernels(file, options);
+  const std::vector<KernelFacts>& all = kernels_of_file.facts.kernels;
+  ProgramDraft draft;
+  std::vector<DraftKernel> kernels;
+  std::map<std::string, int> used;
+  DraftNames names(all, kernels_of_file.param_names);
+  const bool is_tried = has_ptx(kernels_of_file);
+  if (!is_tried) {
+    draft.remarks.push_back(fmt::format(
+        "{} holds machine code and no PTX: no guess was tried, and the program runs on a GPU alone",
+        file.string()));
+  }
+  for (const KernelFacts& facts : all) {
+    DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
+                                      names, find_function(options.functions, facts));
+    if (!is_tried) {
+      kernel.launch = kernel.launches.front();
+    } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
+      draft.remarks.push_back(remark_about(*failure, kernel.name, file));
+    }
+    if (!kernel.structs.empty()) {
+      draft.remarks.push_back(fmt::format(
+          "kernel {} gets zeros for {}, so it may do nothing; write the fields in its step: "
+          "{{ struct = [...] }}",
+          kernel.name, fmt::join(kernel.structs, ", ")));
+    }
+    draft.kernels.push_back(kernel.name);
+    kernels.push_back(std::move(kernel));
+  }
+  // One size for all kernels: the smallest.
+  std::int64_t elements = sides_of(Extent::kLine).draft.front();
+  for (const DraftKernel& kernel : kernels) {
+    const bool was_tried = kernel.elements != 0;
+    elements = std::min(
+        elements, was_tried ? kernel.elements : sides_of(kernel.launch.cover.extent).draft.front());
+  }
+  draft.text = draft_text(kernels_of_file, kernels, file.stem().string(), file, elements,
+                          kernels_of_file.path);
+  return draft;
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "baton/races.h"
+#include "baton/schedule.h"
+#include "tools/process/child_process.h"
+
+namespace baton::tools {
+
+// How `baton exec` simulates: what its options say of it.
+struct ExecSettings {
+  std::string device = "sim";
+  std::optional<Schedule> schedule;
+  std::optional<std::uint64_t> memory;  // bytes that the device reports
+  Races races = Races::kUsual;
+  bool keep_going = false;
+  int gdb_port = 0;  // where GDB connects; 0: nowhere
+};
+
+// The folder that holds libcuda.so.1, beside this program. Throws kNotFound with the places.
+std::filesystem::path driver_folder();
+
+// What a program needs in its environment to find the simulated GPU and to tell what was found into
+// the folder `report`. Children of the program inherit it.
+Environment exec_environment(const ExecSettings& settings, const std::filesystem::path& libraries,
+                             const std::filesystem::path& report);
+
+}  // namespace baton::tools

@@ -1,0 +1,152 @@
+#include "tools/process/exec_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "tools/draft/readable_names.h"
+
+namespace baton::tools {
+namespace {
+
+using Key = std::tuple<std::string, std::string, std::string>;  // kind, kernel, place
+
+std::array<std::uint32_t, 3> triple(const Json& value, const std::string& where) {
+  std::array<std::uint32_t, 3> numbers{};
+  const Json& list = require_array(value, where);
+  for (std::size_t k = 0; k < std::min(list.size(), numbers.size()); ++k) {
+    numbers[k] = static_cast<std::uint32_t>(require_integer(list[k], where));
+  }
+  return numbers;
+}
+
+FindingReport finding_of(const Json& line) {
+  const std::string where = "finding";
+  FindingReport finding;
+  finding.error = require_bool(line.at("error"), where);
+  finding.kind = require_string(line.at("kind"), where);
+  finding.kernel = require_string(line.at("kernel"), where);
+  finding.block = triple(line.at("block"), where);
+  finding.thread = triple(line.at("thread"), where);
+  finding.where = require_string(line.at("where"), where);
+  finding.message = require_string(line.at("message"), where);
+  finding.count = static_cast<std::uint64_t>(require_integer(line.at("count"), where));
+  return finding;
+}
+
+// What one process told. A finding is told when it is first seen, and again with its count.
+struct Told {
+  std::int64_t process = 0;
+  std::vector<FindingReport> findings;
+  std::map<Key, std::size_t> places;
+  std::map<std::string, std::uint64_t> missing;
+
+  void add(const Json& line, ExecReport& report) {
+    const std::string& event = require_string(line.at("event"), "event");
+    if (event == "process") {
+      process = require_integer(line.at("pid"), event);
+      ++report.processes;
+    } else if (event == "finding") {
+      FindingReport finding = finding_of(line);
+      const auto [at, is_new] =
+          places.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings.size());
+      if (is_new) {
+        findings.push_back(std::move(finding));
+      } else {
+        findings[at->second].count = std::max(findings[at->second].count, finding.count);
+      }
+    } else if (event == "missing") {
+      std::uint64_t& calls = missing[require_string(line.at("name"), event)];
+      calls = std::max(calls, static_cast<std::uint64_t>(require_integer(line.at("count"), event)));
+    } else if (event == "image") {
+      ++report.images[require_string(line.at("what"), event)];
+    } else {
+      ++report.unreadable;
+    }
+  }
+};
+
+Told read_process(const std::filesystem::path& path, ExecReport& report) {
+  Told told;
+  const std::string text = read_file(path);
+  for (const std::string_view line : split_lines(text)) {
+    try {
+      told.add(parse_json(line, path.filename().string()), report);
+    } catch (const Error&) {
+      ++report.unreadable;
+    } catch (const nlohmann::json::exception&) {
+      ++report.unreadable;
+    }
+  }
+  return told;
+}
+
+std::size_t count(const ExecReport& report, bool errors) {
+  return static_cast<std::size_t>(
+      std::count_if(report.findings.begin(), report.findings.end(),
+                    [errors](const auto& seen) { return seen.finding.error == errors; }));
+}
+
+}  // namespace
+
+void ExecReport::add(FindingReport finding, std::int64_t process) {
+  const auto equal = std::ranges::find_if(findings, [&](const Seen& seen) {
+    return std::tie(seen.finding.kind, seen.finding.kernel, seen.finding.where) ==
+           std::tie(finding.kind, finding.kernel, finding.where);
+  });
+  if (equal == findings.end()) {
+    findings.push_back({std::move(finding), {process}});
+    return;
+  }
+  equal->finding.count += finding.count;
+  if (std::ranges::find(equal->processes, process) == equal->processes.end()) {
+    equal->processes.push_back(process);
+  }
+}
+
+std::size_t ExecReport::errors() const {
+  return count(*this, true);
+}
+
+std::size_t ExecReport::warnings() const {
+  return count(*this, false);
+}
+
+ExecReport read_exec_report(const std::filesystem::path& folder) {
+  ExecReport report;
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
+  for (const std::filesystem::path& file : files) {
+    Told told = read_process(file, report);
+    for (const auto& [name, calls] : told.missing) report.missing[name] += calls;
+    for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
+  }
+  return report;
+}
+
+void suppress(ExecReport& report, std::vector<Suppression>& suppressions) {
+  std::vector<ExecReport::Seen> left;
+  for (ExecReport::Seen& seen : report.findings) {
+    if (Suppression* rule = find_suppression(suppressions, seen.finding)) {
+      ++rule->matches;
+      report.suppressed.push_back({std::move(seen), rule->reason});
+    } else {
+      left.push_back(std::move(seen));
+    }
+  }
+  report.findings = std::move(left);
+}
+
+void keep_kernels(ExecReport& report, const std::regex& pattern) {
+  std::erase_if(report.findings, [&](const ExecReport::Seen& seen) {
+    return !std::regex_search(seen.finding.kernel, pattern) &&
+           !std::regex_search(with_readable_names(seen.finding.kernel), pattern);
+  });
+}
+
+}  // namespace baton::tools
