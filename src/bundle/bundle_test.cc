@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "base/file.h"
 #include "base/npy.h"
@@ -225,8 +226,13 @@ TEST_F(BundleTest, KnowsTheFactsOfItsImages) {
   ASSERT_EQ(definitions.size(), 2u);
   for (const load::KernelDefinition& definition : definitions) {
     for (const Image& image : {definition.compiled->ptx, *definition.compiled->cubin}) {
-      bundle_test::expect_equal(read_facts(image),
-                                read_facts(Image::from_bytes(image.bytes(), image.name())));
+      ImageFacts known = read_facts(image);
+      // The images do not say how the source names parameters.
+      for (KernelFacts& kernel : known.kernels) {
+        for (ParamFacts& param : *kernel.params)
+          EXPECT_FALSE(std::exchange(param.name, {}).empty());
+      }
+      bundle_test::expect_equal(known, read_facts(Image::from_bytes(image.bytes(), image.name())));
     }
   }
 }

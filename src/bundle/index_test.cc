@@ -69,13 +69,18 @@ TEST(GoldenBundle, OfVersion1_0IsRead) {
   EXPECT_EQ(session_test::values<float>(executable.output("y")), (std::vector<float>{3, 5, 7, 9}));
 }
 
-// Rows of parameters had no name before version 1.3.
-TEST(GoldenBundle, OfAnEarlierVersionHasNoNamesOfParameters) {
-  const Bundle opened = Bundle::open(BATON_SOURCE_DIR "/src/bundle/testdata/v1_2.baton");
-  const LoadedProgram loaded = LoadedProgram::load(opened, Device::open("sim:h200"));
-  for (const ParamFacts& param : loaded.modules()[0].kernels[0].second.params.value()) {
-    EXPECT_EQ(param.name, "");
-  }
+TEST(GoldenBundle, NamesOfParametersCameWithVersion1_3) {
+  const auto names = [](const std::string& version) {
+    const std::string path = BATON_SOURCE_DIR "/src/bundle/testdata/" + version + ".baton";
+    const LoadedProgram loaded = LoadedProgram::load(Bundle::open(path), Device::open("sim:h200"));
+    std::vector<std::string> found;
+    for (const ParamFacts& param : loaded.modules()[0].kernels[0].second.params.value()) {
+      found.push_back(param.name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names("v1_2"), ::testing::Each(""));
+  EXPECT_THAT(names("v1_3"), ::testing::ElementsAre("y", "x", "w"));
 }
 
 TEST(GoldenBundle, OfVersion1_1IsRead) {

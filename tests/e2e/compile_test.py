@@ -18,6 +18,19 @@ template <typename T> __global__ void scale(T* x, const T* y, int n) {
 extern "C" __global__ void one(float* x) { x[threadIdx.x] = 1; }
 """
 
+PROGRAM = """
+name = "p"
+[buffers]
+x = { dtype = "f32", shape = [4], role = "output" }
+[kernels]
+one = { source = "k.cu" }
+[[steps]]
+launch = "one"
+grid = 1
+block = 4
+args = ["x"]
+"""
+
 
 class Compile(Case):
     def setUp(self):
@@ -48,9 +61,7 @@ class Compile(Case):
 
     def test_what_is_no_source_is_refused(self):
         self.check(self.baton("compile", "k.cu", "-o", "k.ptx", "--entry", "scale<int>"), 0)
-        self.write("p.toml", "name = \"p\"\n[buffers]\nx = { dtype = \"f32\", shape = [4], role = \"output\" }\n"
-                   "[kernels]\none = { source = \"k.cu\" }\n"
-                   "[[steps]]\nlaunch = \"one\"\ngrid = 1\nblock = 4\nargs = [\"x\"]\n")
+        self.write("p.toml", PROGRAM)
         self.check(self.baton("build", "p.toml", "-o", "p.baton", "--arch", "sm_90a"), 0)
         self.check(self.baton("compile", "k.ptx"), 2, "k.ptx is an image, not CUDA source; baton inspect k.ptx")
         for program in ("p.toml", "p.baton"):
@@ -62,15 +73,18 @@ class Compile(Case):
         self.check(self.baton("compile", "k.cu", "--ptxs"), 2, 'did you mean "--ptx"?')
 
     def test_parameters_have_their_names(self):
-        result = self.baton("compile", "k.cu", "--entry", "scale<float>")
+        """Debug information has them. `inspect` of a program compiles for them, a plain compile does not."""
+        def names(*arguments):
+            result = self.baton(*arguments)
+            self.check(result, 0)
+            return [param["name"] for param in result.json()["kernels"][0]["params"]]
+
+        self.assertEqual(names("compile", "k.cu", "--json"), [None])
+        self.assertEqual(names("compile", "k.cu", "--json", "--", "-G"), ["x"])
+        self.write("named.toml", PROGRAM)
+        result = self.baton("inspect", "named.toml")
         self.check(result, 0)
-        for signature in ("scale<float>(float* x, float const* y, int n)", "one(pointer x)"):
-            self.assertIn(signature, result.out)
-        kernels = self.baton("compile", "k.cu", "--json").json()["kernels"]
-        self.assertEqual([param["name"] for param in kernels[0]["params"]], ["x"])
-        # A build reads no names.
-        kernels = self.baton("compile", "k.cu", "--quiet", "--json").json()["kernels"]
-        self.assertEqual([param["name"] for param in kernels[0]["params"]], [None])
+        self.assertIn("pointer x", result.out)
 
     def test_relocatable_machine_code_can_be_linked(self):
         self.write("f.cu", 'extern "C" __device__ float twice(float x) { return 2 * x; }\n')
