@@ -34,7 +34,7 @@ struct UsedRows {
   std::uint64_t next = 0;
 };
 
-// What values of rows must be. `Judge` has `require(is_fine, format, values...)`.
+// The rules for values of rows. `Judge` has `require(is_fine, format, values...)`.
 template <typename Judge>
 class RowRules {
  public:

@@ -18,7 +18,7 @@ class StoredDifferences : public DeviceTest {
     return fmt::format("{{ launch = \"{}\", grid = [1], block = [4], args = [{}] }}", kernel,
                        arguments);
   }
-  // Of the edge from the launch that writes x to the one that follows the table from w on.
+  // Returns the edge to the launch that adds the table's value to the address of w.
   static EdgeReport edge(const std::vector<std::string>& steps, const std::string& setup = "") {
     std::string text = setup.empty() ? "" : "setup = [" + setup + "]\n";
     text += buffer("w", "i32", "[64]", "weight", "ones") +

@@ -19,7 +19,7 @@ class SourceNames {
   SourceNames(const KernelSet& kernels, bool use_cache)
       : kernels_(kernels), use_cache_(use_cache) {}
 
-  // Of the kernel of that name in the program; empty if it is not known.
+  // The name of a parameter of the program's kernel `kernel`; empty if it is not known.
   std::string param(std::string_view kernel, std::size_t index) const;
 
  private:

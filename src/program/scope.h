@@ -41,7 +41,7 @@ class ProgramScope {
 
   // The steps that are checked from now on are those of the setup, and no name is used yet.
   void begin_setup();
-  // What another scope of the same program met.
+  // Adds the names that another scope of the same program used.
   void add_used(const ProgramScope& other);
 
   void declare(const ProgramSymbol& symbol);

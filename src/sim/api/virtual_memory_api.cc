@@ -1,5 +1,9 @@
 // Virtual memory: addresses that are reserved, physical memory, and what is mapped where.
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
 #include "sim/api/refusal.h"

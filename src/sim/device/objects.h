@@ -27,7 +27,7 @@ struct LoadedLibrary {
   std::unordered_map<std::string, CUkernel> by_name;
 };
 
-// What stands for a CUmemGenericAllocationHandle, which is a number.
+// A handle as a pointer. The driver's own, CUmemGenericAllocationHandle, is a number.
 using PhysicalHandle = struct PhysicalHandleTag*;
 
 // The live objects of the process, by handle.

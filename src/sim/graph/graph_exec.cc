@@ -264,7 +264,7 @@ bool GraphExec::update_child(CUgraphNode node, const SimGraph& graph) {
   std::vector<Step> fresh = maker.take();
   const std::size_t entry = *end->entry;
   const auto own = static_cast<std::size_t>(end - all.data());
-  // What the first step comes after is another matter.
+  // The first step is left out: the graph around it decides what it comes after.
   const std::span<Step> old(all.begin() + static_cast<std::ptrdiff_t>(entry) + 1, own - entry);
   const std::span<Step> inside(fresh.begin() + 1, fresh.end());
   if (compare(old, inside, entry)) return false;

@@ -2,14 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define EXPECT(condition)                                                          \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (0)
-#define CHECK(call) EXPECT((call) == cudaSuccess)
+#include "check.cuh"
 
 __global__ void count(int* x, cudaGraphConditionalHandle handle, int end) {
   cudaGraphSetConditional(handle, ++*x < end);
