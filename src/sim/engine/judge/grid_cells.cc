@@ -1,46 +1,6 @@
 #include "sim/engine/judge/grid_cells.h"
 
-#include <mutex>
-#include <utility>
-
 namespace baton::sim {
-namespace {
-
-// Pages of grids that have ended. Most of their cells hold no memory, so that none of them has to
-// be destroyed.
-class SparePages {
- public:
-  static SparePages& instance() {
-    static auto& instance = *new SparePages;
-    return instance;
-  }
-
-  std::unique_ptr<GridCells::Page> take() {
-    {
-      std::lock_guard lock(mutex_);
-      if (!pages_.empty()) {
-        auto page = std::move(pages_.back());
-        pages_.pop_back();
-        page->forget();
-        return page;
-      }
-    }
-    return std::make_unique<GridCells::Page>();
-  }
-  void give(std::unique_ptr<GridCells::Page> page) {
-    page->free_cells();
-    std::lock_guard lock(mutex_);
-    if (pages_.size() < kMost) pages_.push_back(std::move(page));
-  }
-
- private:
-  static constexpr std::size_t kMost = 2048;  // 25 MB
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<GridCells::Page>> pages_;
-};
-
-}  // namespace
 
 void GridCell::keep_weaker() {
   const bool has_weaker = more != nullptr && more->weaker_write.is_any();
@@ -51,26 +11,10 @@ void GridCell::keep_weaker() {
   more->weaker_write = weaker;
 }
 
-void GridCells::Page::free_cells() {
-  if (!std::exchange(holds_memory_, false)) return;
-  for (GridCell& cell : cells_) {
-    cell.more.reset();
-    cell.quarters.reset();
-  }
-}
-
-void GridCells::Page::forget() {
-  for (GridCell& cell : cells_) cell.write = cell.read = {};
-}
-
-GridCells::~GridCells() {
-  for (auto& [number, page] : pages_) SparePages::instance().give(std::move(page));
-}
-
-GridCells::Page* GridCells::find(std::uint64_t number) {
-  std::unique_ptr<Page>& page = pages_[number];
-  if (page == nullptr) page = SparePages::instance().take();
-  return page.get();
+GridCell* GridCells::find(std::uint64_t page) {
+  std::unique_ptr<GridCell[]>& cells = pages_[page];
+  if (cells == nullptr) cells = std::make_unique<GridCell[]>(kPage / kSector);
+  return cells.get();
 }
 
 GridCell* GridCells::split(GridCell& cell, std::uint32_t bytes) {

@@ -134,49 +134,26 @@ struct GridCell {
 class GridCells {
  public:
   static constexpr std::uint32_t kSector = 64;  // bytes of a cell
-  static constexpr std::uint32_t kPage = 16384;
 
-  // Cells of neighbouring sectors. Most of them hold nothing but who touched them last.
-  class Page {
-   public:
-    GridCell& sector(std::uint64_t address) { return cells_[address % kPage / kSector]; }
-    // To be called after a change of a cell: it may hold memory now.
-    void note(const GridCell& cell) {
-      holds_memory_ = holds_memory_ || cell.more != nullptr || cell.quarters != nullptr;
-    }
-    // Frees what the cells hold, and forgets who touched them.
-    void free_cells();
-    void forget();
-
-   private:
-    std::array<GridCell, kPage / kSector> cells_;
-    bool holds_memory_ = false;
-  };
-
-  GridCells() = default;
-  // Some of the pages serve the next grid.
-  ~GridCells();
-  GridCells(const GridCells&) = delete;
-  GridCells& operator=(const GridCells&) = delete;
-
-  Page& page(std::uint64_t address) {
-    const std::uint64_t number = address / kPage;
-    Recent& recent = recent_[number % recent_.size()];
-    if (recent.number != number || recent.page == nullptr) recent = {number, find(number)};
-    return *recent.page;
+  GridCell& sector(std::uint64_t address) {
+    const std::uint64_t page = address / kPage;
+    Recent& recent = recent_[page % recent_.size()];
+    if (recent.page != page || recent.cells == nullptr) recent = {page, find(page)};
+    return recent.cells[address % kPage / kSector];
   }
   // The quarters of a cell of so many bytes.
   static GridCell* split(GridCell& cell, std::uint32_t bytes);
 
  private:
+  static constexpr std::uint32_t kPage = 16384;
   struct Recent {
-    std::uint64_t number = 0;
-    Page* page = nullptr;
+    std::uint64_t page = 0;
+    GridCell* cells = nullptr;
   };
-  Page* find(std::uint64_t number);
+  GridCell* find(std::uint64_t page);
 
   std::array<Recent, 256> recent_ = {};
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<GridCell[]>> pages_;
 };
 
 }  // namespace baton::sim

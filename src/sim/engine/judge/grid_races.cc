@@ -158,12 +158,10 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
                 watch.waited_by(warp)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
-    GridCells::Page& page = cells_.page(start);
-    GridCell& cell = page.sector(start);
+    GridCell& cell = cells_.sector(start);
     const bool is_whole = start >= address && start + GridCells::kSector <= run.end;
     if (is_whole && !cell.is_split()) {
       look(run, cell, start, GridCells::kSector);
-      page.note(cell);
       continue;
     }
     touch_parts(run, cell, start, GridCells::kSector);
@@ -172,7 +170,6 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
       cell = {};
       cell.write = run.me.at(static_cast<std::uint32_t>(start - address));
     }
-    page.note(cell);
   }
 }
 
