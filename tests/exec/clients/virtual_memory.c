@@ -155,6 +155,7 @@ static void refusals(void) {
   CHECK(cuMemGetAccess(&flags, &here, base));
   EXPECT(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   CHECK(cuMemsetD32(base, 1, 1));
+  CHECK(cuCtxSynchronize());
   CUmemAllocationProp told;
   CHECK(cuMemGetAllocationPropertiesFromHandle(&told, handle));
   EXPECT(told.type == CU_MEM_ALLOCATION_TYPE_PINNED);
