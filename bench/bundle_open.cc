@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "baton/baton.h"
 #include "bundle/definitions.h"
 #include "options.h"

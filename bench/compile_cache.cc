@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/compile.h"
 #include "baton/device.h"
 #include "baton/module.h"

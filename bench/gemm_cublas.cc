@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/dynamic_library.h"
+#include "base/system/dynamic_library.h"
 
 namespace baton::bench {
 

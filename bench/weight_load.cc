@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/safetensors.h"
+#include "base/array/safetensors.h"
+#include "base/file/file.h"
 #include "baton/baton.h"
 #include "options.h"
 #include "paired.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "baton/bundle.h"
 #include "bundle/definitions.h"
 #include "bundle/rows.h"

@@ -6,8 +6,8 @@
 
 #include "baton/error.h"
 #include "baton/image.h"
-#include "image/kept_ptx.h"
-#include "image/mangled_name.h"
+#include "image/cubin/kept_ptx.h"
+#include "image/names/mangled_name.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "baton/error.h"
 #include "baton/image.h"
-#include "image/fatbin.h"
+#include "image/container/fatbin.h"
 #include "image/kernel_index.h"
 
 namespace {

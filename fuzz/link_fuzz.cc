@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "baton/error.h"
-#include "image/link_ptx.h"
+#include "image/ptx/link_ptx.h"
 
 // Links two PTX modules, which a NUL separates: they are refused, or joined into one that parses.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/npy.h"
+#include "base/array/npy.h"
 #include "baton/error.h"
 
 namespace {

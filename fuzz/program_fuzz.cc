@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/program.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "baton/program.h"
-#include "program/program_record.h"
+#include "program/record/program_record.h"
 
 namespace {
 

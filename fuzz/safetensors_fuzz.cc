@@ -2,8 +2,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/safetensors.h"
-#include "base/safetensors_model.h"
+#include "base/array/safetensors.h"
+#include "base/array/safetensors_model.h"
 #include "baton/error.h"
 
 // A whole file, or an index of several: what is read of it must lie inside of it.

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
 

@@ -21,7 +21,7 @@
 #include "core/stream.h"
 #include "core/tensor_map.h"
 #include "core/values.h"
-#include "image/readable_names.h"
+#include "image/names/readable_names.h"
 
 namespace baton::python {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/simulation.h"
 #include "baton/sm_part.h"
 #include "core/array.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/values.h"
-#include "image/readable_names.h"
+#include "image/names/readable_names.h"
 
 namespace baton::python {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/allocator.h"
 #include "core/array.h"

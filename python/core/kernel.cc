@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/device.h"
 #include "core/kernel_writes.h"
 #include "core/module.h"

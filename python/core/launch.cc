@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/observer.h"

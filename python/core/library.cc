@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/compile.h"
 #include "baton/metadata.h"
 #include "core/device.h"

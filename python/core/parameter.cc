@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
 #include "core/kernel.h"
@@ -198,7 +198,8 @@ Ref scalar_item(PyObject* value) {
   const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
   PyErr_Clear();
   const bool is_scalar = item && shape && PyTuple_Check(shape.get()) &&
-                         PyTuple_Size(shape.get()) == 0 && common_way(Py_TYPE(value)).exchange == nullptr;
+                         PyTuple_Size(shape.get()) == 0 &&
+                         common_way(Py_TYPE(value)).exchange == nullptr;
   if (is_scalar) return Ref::checked(PyObject_CallObject(item.get(), nullptr));
   refuse("is {}, for a number", with_article(type_name(value)));
 }

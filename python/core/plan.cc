@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/observer.h"

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "base/array.h"
+#include "base/array/array.h"
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "core/bindings.h"
 #include "core/device.h"
 #include "core/executable.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/torch_tensor.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "baton/tensor_map.h"
 #include "core/device.h"
 #include "core/given.h"

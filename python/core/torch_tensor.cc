@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/dynamic_library.h"
 #include "base/log.h"
+#include "base/system/dynamic_library.h"
 
 namespace baton::python {
 namespace {

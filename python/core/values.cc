@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 
 namespace baton::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "base/environment.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 
 namespace baton {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/array.h"
+#include "base/array/array.h"
 
 namespace baton::bind {
 namespace {

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 #include "base/overloaded.h"
 #include "chip/chip.h"
-#include "image/param_types.h"
+#include "image/names/param_types.h"
 #include "launch/tensor_map_limits.h"
 #include "program/scalar.h"
 

@@ -13,10 +13,10 @@
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/program.h"
-#include "bind/value_place.h"
 #include "bind/buffers.h"
 #include "bind/planned_tensor_map.h"
-#include "program/bound_expression.h"
+#include "bind/value_place.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 
@@ -96,7 +96,7 @@ class ArgumentPart {
   bool is_view_ = false;
   std::optional<BoundExpression> count_;  // of a view, in elements; else up to the buffer's end
   std::shared_ptr<const PlannedTensorMap> map_;  // few arguments are one
-  std::string constant_;  // else
+  std::string constant_;                         // else
 };
 
 }  // namespace baton::bind

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/array.h"
+#include "base/array/array.h"
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "driver/driver.h"
 #include "program/buffer_roles.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 #include "program/rank_groups.h"
 #include "runtime/context.h"
 

@@ -1,6 +1,6 @@
 #include "bind/buffers.h"
 
-#include "base/array.h"
+#include "base/array/array.h"
 #include "base/error.h"
 
 namespace baton::bind {

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/system/environment.h"
+#include "base/text/suggest.h"
 
 namespace baton::bind {
 

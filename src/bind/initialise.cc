@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 #include "bind/random.h"
 #include "bind/shards.h"
 #include "program/scalar.h"
@@ -13,8 +13,8 @@
 namespace baton::bind {
 namespace {
 
-// Small enough to stay in a core's cache between being made and being copied, and for the copy's staging
-// to reuse memory: touching new memory takes longer than the copy.
+// Small enough to stay in a core's cache between being made and being copied, and for the copy's
+// staging to reuse memory: touching new memory takes longer than the copy.
 constexpr std::uint64_t kChunkBytes = 256 << 10;
 
 // Makes the elements part by part: `make` writes `count` of them from number `first` of the whole

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "session/test_program.h"
 
 // Launch attributes and edges of programs: what is sent, what is refused before anything runs, and

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "bind/edge_mode.h"
-#include "image/param_types.h"
+#include "image/names/param_types.h"
 #include "program/attributes.h"
 
 namespace baton::bind {
@@ -248,14 +248,13 @@ class Planner {
     const std::vector<ParamFacts>& params = *facts.params;
     if (step.args.size() != params.size()) {
       throw error(ErrorCode::kInvalidInput, "the kernel {} takes {} argument{}, {} {} given",
-                  signature(step.kernel, params), params.size(),
-                  params.size() == 1 ? "" : "s",
+                  signature(step.kernel, params), params.size(), params.size() == 1 ? "" : "s",
                   step.args.size(), step.args.size() == 1 ? "is" : "are");
     }
     launch.args.reserve(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
-      launch.args.emplace_back(step.args[i], params[i], place_of(step, i),
-                               launch.kernel.device(), names_, buffers_);
+      launch.args.emplace_back(step.args[i], params[i], place_of(step, i), launch.kernel.device(),
+                               names_, buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }
     std::vector<ArgumentType> types;
@@ -279,10 +278,9 @@ class Planner {
     const ProgramBuffer& definition = *buffers_[buffer].definition;
     if (!param.dtype || !looks_wrong(definition.dtype, *param.dtype)) return;
     const ValuePlace place = place_of(step, index);
-    plan_.warnings.push_back(
-        fmt::format("{} is {} of {}, the parameter is {}", place.text(), definition.name,
-                    to_string(definition.dtype),
-                    image::declaration_text(param, place.parameter_name())));
+    plan_.warnings.push_back(fmt::format("{} is {} of {}, the parameter is {}", place.text(),
+                                         definition.name, to_string(definition.dtype),
+                                         image::declaration_text(param, place.parameter_name())));
   }
 
   // Bytes may stand for anything, and integers for what else has their size.
@@ -426,8 +424,7 @@ const std::vector<PlannedStep>* inner_steps(const PlannedStep& step) {
 }
 
 Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
-               const std::function<Kernel(const std::string& name)>& kernel,
-               ParamNaming naming) {
+               const std::function<Kernel(const std::string& name)>& kernel, ParamNaming naming) {
   return Planner(program, buffers, pdl, kernel, std::move(naming)).make();
 }
 

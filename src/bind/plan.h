@@ -20,7 +20,7 @@
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
 #include "bind/steps/test.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

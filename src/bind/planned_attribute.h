@@ -12,7 +12,7 @@
 #include "baton/program.h"
 #include "bind/buffers.h"
 #include "launch/attribute_table.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

@@ -9,7 +9,7 @@
 #include "baton/program.h"
 #include "baton/tensor_map.h"
 #include "bind/buffers.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

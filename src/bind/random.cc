@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/float_convert.h"
-#include "base/hash.h"
+#include "base/array/float_convert.h"
+#include "base/hash/hash.h"
 
 namespace baton::bind {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 
 // The expected values were computed with the NumPy code of docs/program-file.md.
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace baton::bind {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

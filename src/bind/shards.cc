@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "base/array.h"
+#include "base/array/array.h"
 #include "base/error.h"
 
 namespace baton::bind {

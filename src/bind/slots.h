@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

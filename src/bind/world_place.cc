@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 #include "program/rank_groups.h"
 
 namespace baton::bind {

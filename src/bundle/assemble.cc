@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "bundle/rows.h"
 #include "bundle/signature.h"
 #include "bundle/zip.h"

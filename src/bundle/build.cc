@@ -11,11 +11,11 @@
 #include <set>
 #include <utility>
 
+#include "base/array/safetensors_model.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/mapped_file.h"
-#include "base/safetensors_model.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/file/mapped_file.h"
+#include "base/text/text.h"
 #include "baton/bundle.h"
 #include "baton/device.h"
 #include "bundle/assemble.h"
@@ -24,11 +24,11 @@
 #include "bundle/program_part.h"
 #include "bundle/verdicts.h"
 #include "compile/request.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 #include "load/kernel_definition.h"
-#include "program/input_files.h"
-#include "program/without_sources.h"
-#include "program/writer.h"
+#include "program/reader/input_files.h"
+#include "program/writer/without_sources.h"
+#include "program/writer/writer.h"
 
 namespace baton {
 namespace bundle {
@@ -192,8 +192,8 @@ class BundleBuilder {
         Built& built = module.builds.emplace_back();
         built.arch = arch;
         KernelModule made;
-        load::make(definition,
-                   {.arch = arch, .use_cache = options_.use_cache, .param_names = true}, made);
+        load::make(definition, {.arch = arch, .use_cache = options_.use_cache, .param_names = true},
+                   made);
         built.compiled = std::move(made.compiled);
         if (made.image) built.code = add_image(*made.image, stem + "." + arch);
         add_compiled(stem + "." + arch, built);

@@ -7,8 +7,8 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 #include "bundle/check.h"
 #include "bundle/content.h"
 #include "bundle/program_part.h"

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "base/file.h"
-#include "base/npy.h"
+#include "base/array/npy.h"
+#include "base/file/file.h"
 #include "bundle/definitions.h"
 #include "bundle/test_support.h"
 #include "session/test_program.h"

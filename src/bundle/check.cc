@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/dtype.h"
 #include "baton/image.h"
 #include "bundle/index.h"

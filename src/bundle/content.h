@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/held_bytes.h"
-#include "base/mapped_file.h"
+#include "base/file/held_bytes.h"
+#include "base/file/mapped_file.h"
 #include "baton/program.h"
 #include "bundle/index.h"
 
@@ -20,9 +20,7 @@ namespace baton::bundle {
 struct BundleContent {
   // Throws kInvalidInput where the index is wrong.
   explicit BundleContent(std::shared_ptr<const MappedFile> mapped, std::filesystem::path beside)
-      : file(std::move(mapped)),
-        index(Index::read(*file)),
-        directory(std::move(beside)) {}
+      : file(std::move(mapped)), index(Index::read(*file)), directory(std::move(beside)) {}
 
   const std::shared_ptr<const MappedFile> file;
   const Index index;

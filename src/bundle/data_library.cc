@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/byte_writer.h"
+#include "base/file/byte_writer.h"
 
 // "Tool Interface Standard ELF", 64-bit class. Addresses are offsets in the file. The loader writes
 // into the dynamic section, which therefore has a segment of its own.

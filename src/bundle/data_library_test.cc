@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/test_refusal.h"
 #include "baton/tvm_library.h"
-#include "image/elf.h"
+#include "image/container/elf.h"
 
 namespace baton::bundle {
 namespace {

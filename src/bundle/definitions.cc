@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "bundle/content.h"
 #include "bundle/facts.h"
 #include "driver/driver.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 #include "bundle/check.h"
 #include "bundle/zip.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {

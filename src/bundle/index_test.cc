@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/bundle.h"
 #include "bundle/test_support.h"
 #include "session/test_program.h"

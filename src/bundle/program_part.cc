@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/array/safetensors_model.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/safetensors_model.h"
-#include "base/text.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 #include "bundle/check.h"
-#include "program/program_files.h"
-#include "program/program_record.h"
+#include "program/reader/program_files.h"
+#include "program/record/program_record.h"
 
 namespace baton::bundle {
 namespace {

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "baton/bundle.h"
 #include "bundle/check.h"
 #include "bundle/test_support.h"
-#include "program/program_record.h"
+#include "program/record/program_record.h"
 
 // Programs from the records of bundles, and what becomes of records that say something else.
 

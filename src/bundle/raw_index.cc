@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {

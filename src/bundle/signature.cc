@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/ed25519.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/ed25519.h"
+#include "base/hash/hash.h"
 
 namespace baton::bundle {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "base/ed25519.h"
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/hash/ed25519.h"
+#include "base/hash/hash.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 #include "baton/bundle.h"
 #include "bundle/assemble.h"
 #include "bundle/content.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <thread>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/test_refusal.h"
 #include "baton/bundle.h"
 #include "bundle/content.h"

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/hash.h"
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
+#include "base/hash/hash.h"
 #include "baton/image.h"
 #include "bundle/index.h"
 #include "bundle/rows.h"

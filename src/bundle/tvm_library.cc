@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "base/byte_writer.h"
-#include "base/file.h"
-#include "base/mapped_file.h"
+#include "base/file/byte_writer.h"
+#include "base/file/file.h"
+#include "base/file/mapped_file.h"
 #include "baton/bundle.h"
 #include "bundle/data_library.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/bundle.h"
 #include "baton/log.h"
 #include "bundle/test_support.h"

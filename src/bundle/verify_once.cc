@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 #include "compile/cache/cache.h"
 

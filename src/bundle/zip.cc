@@ -1,7 +1,7 @@
 #include "bundle/zip.h"
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {

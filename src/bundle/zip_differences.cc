@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 
 namespace baton::bundle {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/mapped_file.h"
+#include "base/file/file.h"
+#include "base/file/mapped_file.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {

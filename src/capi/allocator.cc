@@ -1,7 +1,7 @@
 #include "capi/allocator.h"
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/device.h"
 
 namespace baton::capi {

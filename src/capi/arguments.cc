@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capi/tensor.h"
-#include "image/param_types.h"
+#include "image/names/param_types.h"
 #include "program/scalar.h"
 
 namespace baton::capi {

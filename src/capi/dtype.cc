@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "capi/call.h"
 
 using baton::capi::Call;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "capi/call.h"
-#include "image/readable_names.h"
+#include "image/names/readable_names.h"
 
 namespace baton::capi {
 namespace {
@@ -143,8 +143,9 @@ const char* baton_error_where(const baton_error* error) {
 }
 
 const char* baton_error_file(const baton_error* error) {
-  return read_error<const char*>(
-      error, "", [](const ErrorContent& content) { return content.error.where().file.text().c_str(); });
+  return read_error<const char*>(error, "", [](const ErrorContent& content) {
+    return content.error.where().file.text().c_str();
+  });
 }
 
 std::int32_t baton_error_line(const baton_error* error) {

@@ -2,7 +2,7 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "capi/arguments.h"
 #include "capi/call.h"
 #include "capi/dtype.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/thread_gate.h"
+#include "base/system/thread_gate.h"
 #include "baton.h"
 #include "baton/buffer.h"
 #include "baton/bundle.h"

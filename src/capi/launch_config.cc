@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "launch/attribute_table.h"
 
 namespace baton::capi {

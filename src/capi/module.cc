@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "bundle/index.h"
 #include "capi/call.h"
 

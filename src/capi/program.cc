@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "capi/allocator.h"
 #include "capi/buffer_role.h"
 #include "capi/dtype.h"

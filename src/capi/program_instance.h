@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/thread_gate.h"
+#include "base/system/thread_gate.h"
 #include "baton/executable.h"
 
 namespace baton::capi {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "baton.h"
-#include "session/tensor_check.h"
+#include "session/memory/tensor_check.h"
 
 namespace baton::capi {
 

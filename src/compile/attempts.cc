@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
 #include "compile/advice.h"
 #include "compile/entries.h"

@@ -4,16 +4,16 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "compile/cache/path_table.h"
 #include "compile/make_result.h"
 #include "compile/nvrtc/line_table.h"
 #include "compile/param_names.h"
 #include "compile/relocatable.h"
 #include "compile/request.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 
 namespace baton {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/compile.h"
 #include "baton/error.h"
 

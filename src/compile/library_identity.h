@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::compiler {
 

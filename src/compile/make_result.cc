@@ -13,7 +13,7 @@
 #include "compile/nvrtc/diagnostics.h"
 #include "compile/nvrtc/line_table.h"
 #include "compile/nvrtc/nvrtc.h"
-#include "image/cubin.h"
+#include "image/cubin/cubin.h"
 
 namespace baton::compiler {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "baton/compile.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 
 namespace baton::compiler {
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
 
 namespace baton::compiler {
 

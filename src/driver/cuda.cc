@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
 #include "driver/simulator.h"
 
 namespace baton::driver {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 namespace baton {
 namespace {

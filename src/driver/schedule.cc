@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 namespace baton {
 namespace {

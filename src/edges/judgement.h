@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "baton/check.h"
 #include "bind/binder.h"
 #include "edges/edge_judge.h"

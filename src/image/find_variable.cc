@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "image/mangled_name.h"
+#include "image/names/mangled_name.h"
 
 namespace baton::image {
 

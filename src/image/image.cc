@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
-#include "base/text.h"
-#include "image/cubin_facts.h"
-#include "image/fatbin_facts.h"
+#include "base/text/text.h"
+#include "image/container/fatbin_facts.h"
+#include "image/container/sniff.h"
+#include "image/cubin/cubin_facts.h"
 #include "image/image_content.h"
-#include "image/ptx_facts.h"
-#include "image/sniff.h"
+#include "image/ptx/ptx_facts.h"
 
 namespace baton {
 namespace {

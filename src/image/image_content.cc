@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "image/sniff.h"
+#include "image/container/sniff.h"
 
 namespace baton::image {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/held_bytes.h"
+#include "base/file/held_bytes.h"
 #include "baton/image.h"
 #include "ptx/ast.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "baton/image.h"
-#include "image/param_types.h"
+#include "image/names/param_types.h"
 
 namespace baton {
 namespace {

@@ -1,8 +1,8 @@
 #include "launch/signature.h"
 
 #include "base/error.h"
-#include "base/text.h"
-#include "image/param_types.h"
+#include "base/text/text.h"
+#include "image/names/param_types.h"
 
 namespace baton::launch {
 namespace {

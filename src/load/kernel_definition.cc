@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 #include "load/kernel_entries.h"
 

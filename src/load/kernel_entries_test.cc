@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "compile/nvrtc/toolkit.h"
 #include "session/test_program.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/thread_team.h"
+#include "base/system/thread_team.h"
 #include "driver/driver.h"
 #include "load/assembled.h"
 #include "load/instrumentation.h"

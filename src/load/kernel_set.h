@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/name_map.h"
+#include "base/text/name_map.h"
 #include "baton/kernel_module.h"
 #include "baton/module.h"
 #include "baton/program.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/held_bytes.h"
-#include "base/mapped_file.h"
+#include "base/file/held_bytes.h"
+#include "base/file/mapped_file.h"
+#include "base/hash/hash.h"
 #include "image/image_content.h"
 
 namespace baton::load {

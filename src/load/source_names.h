@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 #include "load/kernel_set.h"
 
 namespace baton::load {

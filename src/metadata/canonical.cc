@@ -1,8 +1,8 @@
 #include "metadata/canonical.h"
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 
 namespace baton::metadata {
 

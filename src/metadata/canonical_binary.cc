@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
+#include "base/hash/hash.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "metadata/canonical.h"
 #include "metadata/remarks.h"
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "metadata/base64.h"
 #include "metadata/test_support.h"
 

@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "baton/metadata.h"
 #include "metadata/fields.h"
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/byte_reader.h"
 #include "base/error.h"
-#include "base/text.h"
-#include "image/bytes.h"
-#include "image/elf.h"
+#include "base/file/byte_reader.h"
+#include "base/text/text.h"
+#include "image/container/bytes.h"
+#include "image/container/elf.h"
 #include "metadata/remarks.h"
 #include "metadata/tvm_binary.h"
 

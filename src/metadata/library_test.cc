@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "image/elf.h"
+#include "image/container/elf.h"
 #include "metadata/test_support.h"
 
 namespace baton::metadata {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "baton/metadata.h"
-#include "image/elf.h"
+#include "image/container/elf.h"
 
 namespace baton {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 #include "baton/metadata.h"
 #include "metadata/fields.h"
 

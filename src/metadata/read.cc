@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/text/json.h"
 #include "baton/metadata.h"
-#include "image/elf.h"
+#include "image/container/elf.h"
 #include "metadata/canonical_binary.h"
 #include "metadata/canonical_json.h"
 #include "metadata/library.h"

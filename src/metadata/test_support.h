@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/byte_writer.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/byte_writer.h"
+#include "base/file/file.h"
 #include "baton/metadata.h"
 
 namespace baton::metadata {

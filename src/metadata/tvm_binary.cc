@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
+#include "base/text/text.h"
 #include "metadata/data_type.h"
 #include "metadata/tvm_function.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "baton/metadata.h"
 
 namespace baton::metadata {

@@ -7,9 +7,9 @@
 #include <system_error>
 #include <vector>
 
-#include "base/dynamic_library.h"
-#include "base/environment.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/environment.h"
 #include "compile/nvrtc/search_places.h"
 #include "compile/required_symbol.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/error.h"
 #include "nccl/nccl_rank.h"
 

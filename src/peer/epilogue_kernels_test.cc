@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 #include "baton/schedule.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"

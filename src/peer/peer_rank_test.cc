@@ -13,7 +13,7 @@
 #include <set>
 #include <thread>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/schedule.h"

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "world/communicator.h"

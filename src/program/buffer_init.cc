@@ -5,13 +5,13 @@
 #include <array>
 #include <cmath>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "program/names.h"
 #include "program/scalar.h"
-#include "program/toml_table.h"
+#include "program/writer/toml_table.h"
 
 namespace baton {
 namespace {

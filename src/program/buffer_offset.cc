@@ -1,7 +1,7 @@
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/program.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 
 namespace baton {
 namespace {

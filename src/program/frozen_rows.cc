@@ -6,10 +6,10 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "program/expression_code.h"
-#include "program/scope.h"
-#include "program/toml_table.h"
+#include "base/text/text.h"
+#include "program/expression/expression_code.h"
+#include "program/expression/scope.h"
+#include "program/writer/toml_table.h"
 
 namespace baton {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "baton/program.h"
-#include "program/table_reader.h"
+#include "program/reader/table_reader.h"
 
 namespace baton {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "program/check/same_value.h"
+#include "program/check/validate.h"
 #include "program/names.h"
-#include "program/same_value.h"
 #include "program/steps/collective_facts.h"
 #include "program/steps/step_kind.h"
-#include "program/validate.h"
 
 namespace baton {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "program/expression_code.h"
+#include "base/text/text.h"
+#include "program/expression/expression_code.h"
 #include "world/launcher.h"
 
 namespace baton {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "baton/program.h"
-#include "program/scope.h"
+#include "program/expression/scope.h"
 
 namespace baton {
 

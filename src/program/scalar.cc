@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 
 namespace baton {
 namespace {

@@ -1,7 +1,7 @@
 #include "program/tensor_pattern.h"
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace baton {
 

@@ -4,12 +4,12 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
+#include "program/expression/scope.h"
 #include "program/rank_groups.h"
-#include "program/scope.h"
-#include "program/table_reader.h"
-#include "program/toml_table.h"
+#include "program/reader/table_reader.h"
+#include "program/writer/toml_table.h"
 
 namespace baton {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "baton/program.h"
-#include "program/document.h"
+#include "program/reader/document.h"
 
 namespace baton {
 

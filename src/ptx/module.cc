@@ -2,7 +2,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 #include "ptx/module_index.h"
 #include "ptx/parser.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "image/fatbin.h"
-#include "image/kept_ptx.h"
-#include "image/mangled_name.h"
+#include "image/container/fatbin.h"
+#include "image/cubin/kept_ptx.h"
+#include "image/names/mangled_name.h"
 #include "record/call_meaning.h"
 
 namespace baton::record {

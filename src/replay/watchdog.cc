@@ -1,7 +1,7 @@
 #include "replay/watchdog.h"
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <limits>
 
-#include "base/array.h"
+#include "base/array/array.h"
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 #include "report/mismatch_pattern.h"
 
 namespace baton {

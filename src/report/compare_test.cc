@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 #include "baton/error.h"
 
 namespace baton {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/array.h"
+#include "base/array/array.h"
 
 namespace baton::report {
 namespace {

@@ -1,9 +1,9 @@
 #include "baton/device.h"
 
-#include "base/environment.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/suggest.h"
+#include "base/system/environment.h"
+#include "base/text/suggest.h"
 #include "chip/chip.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "base/text.h"
-#include "image/ptxas_message.h"
+#include "base/text/text.h"
+#include "image/ptx/ptxas_message.h"
 
 namespace baton {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "runtime/context.h"
 #include "runtime/jit_log.h"
 #include "runtime/release.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/buffer.h"
 #include "driver/simulator.h"
 #include "runtime/context.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "baton/link.h"
 #include "image/find_variable.h"
 #include "runtime/context.h"
@@ -16,9 +16,9 @@ Module Module::load(const Device& device, const Image& image) {
 }
 
 Module Module::load(const Device& device, Span<const Image> images) {
-  return Module(std::make_shared<ModuleState>(
-      device, images, std::vector<std::pair<std::string, std::string>>{},
-      std::vector<ParamNames>{}));
+  return Module(std::make_shared<ModuleState>(device, images,
+                                              std::vector<std::pair<std::string, std::string>>{},
+                                              std::vector<ParamNames>{}));
 }
 
 Module Module::load(const Device& device, const Compiled& compiled) {

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 #include "image/image_content.h"
 #include "runtime/jit_log.h"
 

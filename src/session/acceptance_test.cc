@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/buffer.h"
 #include "baton/compile.h"
 #include "baton/executable.h"

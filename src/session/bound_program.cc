@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/array.h"
+#include "base/array/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
@@ -18,11 +18,11 @@
 #include "play/sender.h"
 #include "program/buffer_roles.h"
 #include "runtime/crossing.h"
-#include "session/collective_choice.h"
-#include "session/rank_agreement.h"
-#include "session/run_observer.h"
-#include "session/simulated_run.h"
-#include "session/traced_run.h"
+#include "session/run/run_observer.h"
+#include "session/run/simulated_run.h"
+#include "session/run/traced_run.h"
+#include "session/world/collective_choice.h"
+#include "session/world/rank_agreement.h"
 
 namespace baton {
 namespace {

@@ -12,7 +12,7 @@
 #include "play/player.h"
 #include "session/exclusive_use.h"
 #include "session/loaded_program.h"
-#include "session/program_memory.h"
+#include "session/memory/program_memory.h"
 #include "trace/launch_records.h"
 
 namespace baton {

@@ -5,11 +5,11 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "bind/binding.h"
 #include "bind/shards.h"
 #include "session/bound_program.h"
-#include "session/collective_choice.h"
+#include "session/world/collective_choice.h"
 
 namespace baton {
 namespace {

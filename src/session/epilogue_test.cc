@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "baton/schedule.h"
-#include "session/test_ranks.h"
+#include "session/world/test_ranks.h"
 
 namespace baton::session_test {
 namespace {

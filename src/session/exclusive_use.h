@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "base/thread_gate.h"
+#include "base/system/thread_gate.h"
+#include "base/text/text.h"
 #include "baton/loaded_program.h"
 
 namespace baton {

@@ -1,10 +1,10 @@
 #include "baton/executable.h"
 
+#include "base/array/npy.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/npy.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "bind/shards.h"
 #include "program/buffer_roles.h"
 #include "session/bound_program.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/file.h"
-#include "base/npy.h"
+#include "base/array/npy.h"
+#include "base/file/file.h"
 #include "bind/random.h"
 #include "session/test_program.h"
 

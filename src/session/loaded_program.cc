@@ -11,7 +11,7 @@
 #include "bundle/verdicts.h"
 #include "edges/even_placement.h"
 #include "runtime/context.h"
-#include "session/launch_forecasts.h"
+#include "session/advice/launch_forecasts.h"
 
 namespace baton {
 namespace {

@@ -15,9 +15,9 @@
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
 #include "load/source_names.h"
-#include "session/part_pool.h"
+#include "session/memory/part_pool.h"
+#include "session/memory/weight_pool.h"
 #include "session/setup.h"
-#include "session/weight_pool.h"
 
 namespace baton {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "baton/schedule.h"
-#include "session/test_ranks.h"
+#include "session/world/test_ranks.h"
 
 namespace baton::session_test {
 namespace {
@@ -284,8 +284,8 @@ TEST(PeerEdges, AStepThatPeersLackIsRefused) {
     const std::string text = "[world]\nranks = 4\n" + groups +
                              buffer("x", dtype, "[4]", "output", "ones") +
                              reduce("\"x\", by = \"peer\"" + more);
-    const auto failures = on_ranks(
-        4, [&](const Device& device, const World& world) { ran(text, device, world); });
+    const auto failures =
+        on_ranks(4, [&](const Device& device, const World& world) { ran(text, device, world); });
     for (const auto& failure : failures) EXPECT_EQ(failure.value().code(), ErrorCode::kUnsupported);
     return failures[0].value().message();
   };

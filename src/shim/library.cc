@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/system/environment.h"
 #include "shim/options.h"
 #include "shim/proc_address.h"
 #include "shim/process_report.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/environment.h"
 #include "base/error.h"
+#include "base/system/environment.h"
 #include "sim/device/profile.h"
 
 namespace baton::shim {

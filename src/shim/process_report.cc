@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 namespace baton::shim {
 namespace {

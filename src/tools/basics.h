@@ -4,11 +4,11 @@
 // messages, near names, the names of a program file's choices, the words for parameters, and
 // numbers, sizes, times and text as a terminal shows them.
 
-#include "base/environment.h"
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 #include "base/overloaded.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "image/param_types.h"
+#include "base/system/environment.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
+#include "image/names/param_types.h"
 #include "program/names.h"

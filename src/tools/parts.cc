@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "baton/error.h"
 #include "compile/cache/cache.h"
 #include "compile/link/nvjitlink.h"

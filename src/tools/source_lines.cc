@@ -4,8 +4,8 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "baton/error.h"
 
 namespace baton::tools {

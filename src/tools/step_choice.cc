@@ -6,12 +6,12 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "bind/steps/collective.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 
 namespace baton::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "image/ptx_reach.h"
+#include "image/ptx/ptx_reach.h"
 #include "ptx/ast.h"
 
 namespace baton::trace {

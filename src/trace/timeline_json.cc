@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/trace_events.h"
+#include "base/text/trace_events.h"
 
 namespace baton::trace {
 namespace {

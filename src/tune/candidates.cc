@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "bind/binding.h"
 #include "peer/peer_rank.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 #include "program/step_launches.h"
 
 namespace baton::tuning {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "bind/binding.h"
 #include "bundle/check.h"
 #include "compile/cache/cache.h"

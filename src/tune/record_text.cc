@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/json.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 #include "program/names.h"
 
 namespace baton {

@@ -8,7 +8,7 @@
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "program/step_launches.h"
-#include "session/collective_choice.h"
+#include "session/world/collective_choice.h"
 
 namespace baton::tuning {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "bundle/definitions.h"
 #include "load/kernel_definition.h"
-#include "program/writer.h"
+#include "program/writer/writer.h"
 
 namespace baton::tuning {
 namespace {
@@ -66,8 +66,8 @@ std::string Subject::images_digest() const {
   for (load::KernelDefinition& definition : definitions) {
     KernelModule module;
     load::at_kernel(*definition.kernels[0], [&] {
-      load::make(definition,
-                 {.arch = device_.compile_arch(), .use_cache = options_.use_cache}, module);
+      load::make(definition, {.arch = device_.compile_arch(), .use_cache = options_.use_cache},
+                 module);
     });
     for (const ProgramKernel* kernel : definition.kernels) hash.update_field(kernel->name);
     hash.update_field(module.compiled ? module.compiled->ptx.bytes()

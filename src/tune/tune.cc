@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tune/record_store.h"
 #include "tune/search.h"
 #include "tune/subject.h"

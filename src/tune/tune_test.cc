@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "session/test_program.h"
-#include "session/test_ranks.h"
+#include "session/world/test_ranks.h"
 #include "tune/ranks.h"
 #include "tune/record_store.h"
 #include "tune/search.h"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 
 namespace baton::world {
 namespace {

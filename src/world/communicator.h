@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/file/file_descriptor.h"
 #include "world/frame.h"
 
 namespace baton::world {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
 
 namespace baton::world {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 
 namespace baton::world {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/array/float_convert.h"
 #include "base/error.h"
-#include "base/float_convert.h"
 
 namespace baton::world {
 namespace {

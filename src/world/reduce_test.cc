@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 
 namespace baton::world {
 namespace {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "base/byte_reader.h"
-#include "base/byte_writer.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "base/file/byte_reader.h"
+#include "base/file/byte_writer.h"
+#include "base/text/text.h"
 #include "world/socket.h"
 
 namespace baton::world {

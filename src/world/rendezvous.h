@@ -3,7 +3,7 @@
 #include <chrono>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/file/file_descriptor.h"
 #include "baton/error.h"
 #include "world/launcher.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "base/file/file_descriptor.h"
 
 namespace baton::world {
 

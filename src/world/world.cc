@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "base/environment.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 #include "world/communicator.h"
 #include "world/exchange.h"
 #include "world/launcher.h"

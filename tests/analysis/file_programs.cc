@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "analysis/programs.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::record {
 namespace {

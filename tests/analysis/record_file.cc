@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::record {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 #include "conformance/conformance.h"
 
 namespace baton::conformance {

@@ -6,7 +6,7 @@
 
 #include "bind/buffers.h"
 #include "bind/slots.h"
-#include "program/bound_expression.h"
+#include "program/expression/bound_expression.h"
 
 namespace baton::bind {
 

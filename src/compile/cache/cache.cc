@@ -7,11 +7,11 @@
 #include <set>
 #include <system_error>
 
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 #include "compile/cache/cache_entry.h"
 #include "compile/cache/cache_files.h"
 

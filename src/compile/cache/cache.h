@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_lock.h"
+#include "base/file/file_lock.h"
 #include "compile/cache/cache_counters.h"
 #include "compile/cache/cache_files.h"
 #include "compile/result.h"

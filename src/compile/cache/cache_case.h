@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/log.h"
 #include "compile/cache/cache.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file_descriptor.h"
-#include "base/file_lock.h"
-#include "base/hash.h"
+#include "base/file/file_descriptor.h"
+#include "base/file/file_lock.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 
 namespace baton::compiler {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::compiler {
 namespace {

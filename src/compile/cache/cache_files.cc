@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/file/file_descriptor.h"
 #include "base/log.h"
 
 namespace baton::compiler {

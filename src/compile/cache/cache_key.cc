@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "compile/cache/cache_entry.h"
 #include "compile/library_identity.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace baton::compiler {
 namespace {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <functional>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/log.h"
 #include "compile/cache/cache.h"
 #include "compile/cache/cache_entry.h"

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/file_lock.h"
+#include "base/file/file_lock.h"
 #include "compile/cache/cache_case.h"
 #include "compile/cache/cache_entry.h"
 

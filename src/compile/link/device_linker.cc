@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
 

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 #include "base/overloaded.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "compile/cache/cache.h"
 #include "compile/cache/cache_entry.h"
 #include "compile/cache/cache_key.h"
@@ -24,12 +24,12 @@
 #include "compile/nvrtc/toolkit.h"
 #include "compile/request.h"
 #include "compile/source/words.h"
-#include "image/cubin.h"
-#include "image/elf.h"
-#include "image/fatbin.h"
+#include "image/container/elf.h"
+#include "image/container/fatbin.h"
+#include "image/container/sniff.h"
+#include "image/cubin/cubin.h"
 #include "image/image_content.h"
-#include "image/link_ptx.h"
-#include "image/sniff.h"
+#include "image/ptx/link_ptx.h"
 
 namespace baton {
 namespace compiler {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string_view>
 
-#include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
 #include "compile/required_symbol.h"
 
 namespace baton::compiler {

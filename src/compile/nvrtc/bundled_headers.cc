@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/log.h"
 #include "compile/cache/cache.h"
 #include "compile/library_identity.h"

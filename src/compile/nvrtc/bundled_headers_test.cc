@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "compile/nvrtc/nvrtc.h"
 
 namespace baton::compiler {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "compile/nvrtc/ptx_lines.h"
-#include "image/ptxas_message.h"
+#include "image/ptx/ptxas_message.h"
 
 namespace baton::compiler {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "image/bytes.h"
-#include "image/elf.h"
+#include "image/container/bytes.h"
+#include "image/container/elf.h"
 
 namespace baton::compiler {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/compile.h"
-#include "image/elf.h"
+#include "image/container/elf.h"
 
 namespace baton::compiler {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "base/dynamic_library.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
 #include "compile/required_symbol.h"
 
 namespace baton::compiler {

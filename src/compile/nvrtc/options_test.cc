@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/error.h"
 
 namespace baton::compiler {

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <string_view>
 
-#include "base/environment.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/system/environment.h"
+#include "base/text/text.h"
 
 namespace baton::compiler {
 namespace {

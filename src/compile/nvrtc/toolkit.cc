@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/dynamic_library.h"
-#include "base/environment.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/environment.h"
 #include "compile/nvrtc/search_places.h"
 
 namespace baton::compiler {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/dynamic_library.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/system/dynamic_library.h"
 #include "baton/error.h"
 #include "compile/nvrtc/search_places.h"
 

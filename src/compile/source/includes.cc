@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "compile/source/words.h"
 
 namespace baton::compiler {

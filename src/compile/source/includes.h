@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::compiler {
 

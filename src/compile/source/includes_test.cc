@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace baton::compiler {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "pdl/footprint/bound.h"
 #include "pdl/footprint/footprint_text_test.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "pdl/rewrite/rewritten_test.h"
 
 namespace baton::overlap {

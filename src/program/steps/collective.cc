@@ -2,13 +2,13 @@
 #include <array>
 #include <tuple>
 
-#include "program/argument_reader.h"
+#include "program/expression/scope.h"
 #include "program/names.h"
-#include "program/scope.h"
+#include "program/reader/argument_reader.h"
 #include "program/steps/collective_facts.h"
 #include "program/steps/epilogue.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
+#include "program/writer/toml_table.h"
 #include "world/reduce.h"
 
 // all_reduce = { buffer = "y", op = "sum" }
@@ -170,10 +170,11 @@ void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation&
         facts.name);
   }
   if (step.by && (step.kind == kSend || step.kind == kReceive)) {
-    throw error(ErrorCode::kInvalidInput,
-                "by is \"{}\" for the {}, and both sides of a message need the same executor; leave "
-                "it out: the option collectives of a run says it for all messages",
-                to_string(*step.by), facts.name);
+    throw error(
+        ErrorCode::kInvalidInput,
+        "by is \"{}\" for the {}, and both sides of a message need the same executor; leave "
+        "it out: the option collectives of a run says it for all messages",
+        to_string(*step.by), facts.name);
   }
   check_epilogue(step, buffer, scope);
   if (step.count) scope.check(*step.count, fmt::format("the count of the {}", facts.name), 0);

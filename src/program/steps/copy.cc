@@ -1,10 +1,10 @@
 #include <array>
 #include <tuple>
 
-#include "program/argument_reader.h"
-#include "program/scope.h"
+#include "program/expression/scope.h"
+#include "program/reader/argument_reader.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
+#include "program/writer/toml_table.h"
 
 // copy = { from = "x", to = "y + N", count = "N" }
 

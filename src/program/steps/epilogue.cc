@@ -5,10 +5,10 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "program/argument_reader.h"
-#include "program/scope.h"
+#include "program/expression/scope.h"
+#include "program/reader/argument_reader.h"
 #include "program/steps/collective_facts.h"
-#include "program/toml_table.h"
+#include "program/writer/toml_table.h"
 
 // all_reduce = { buffer = "y", add = "x", rms_norm = { weight = "w", epsilon = 1e-5, to = "h" } }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "baton/program.h"
-#include "program/table_reader.h"
+#include "program/reader/table_reader.h"
 
 namespace baton {
 

@@ -1,11 +1,11 @@
 #include <array>
 
-#include "program/expression_code.h"
-#include "program/same_value.h"
+#include "program/check/same_value.h"
+#include "program/expression/expression_code.h"
+#include "program/expression/scope.h"
 #include "program/scalar.h"
-#include "program/scope.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
+#include "program/writer/toml_table.h"
 
 // fill = { buffer = "x", value = 0 }
 

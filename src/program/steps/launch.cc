@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/text.h"
-#include "program/argument_check.h"
-#include "program/argument_reader.h"
-#include "program/argument_writer.h"
-#include "program/attribute_reader.h"
+#include "base/text/text.h"
 #include "program/attributes.h"
-#include "program/scope.h"
+#include "program/check/argument_check.h"
+#include "program/expression/scope.h"
+#include "program/reader/argument_reader.h"
+#include "program/reader/attribute_reader.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
+#include "program/writer/argument_writer.h"
+#include "program/writer/toml_table.h"
 
 // launch = "saxpy", with grid, block, args and every attribute.
 

@@ -1,10 +1,10 @@
 #include <array>
 
-#include "program/reader.h"
-#include "program/scope.h"
+#include "program/expression/scope.h"
+#include "program/reader/reader.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
-#include "program/writer.h"
+#include "program/writer/toml_table.h"
+#include "program/writer/writer.h"
 
 // parallel = [[ ... ], [ ... ]]
 

@@ -1,11 +1,11 @@
 #include <array>
 #include <tuple>
 
-#include "program/reader.h"
-#include "program/scope.h"
+#include "program/expression/scope.h"
+#include "program/reader/reader.h"
 #include "program/steps/step_kind.h"
-#include "program/toml_table.h"
-#include "program/writer.h"
+#include "program/writer/toml_table.h"
+#include "program/writer/writer.h"
 
 // repeat = "L", index = "layer", steps = [ ... ]
 

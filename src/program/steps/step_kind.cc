@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "program/scope.h"
+#include "program/expression/scope.h"
 
 namespace baton {
 namespace {

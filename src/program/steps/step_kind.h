@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "baton/program.h"
-#include "program/table_reader.h"
+#include "program/reader/table_reader.h"
 
 namespace baton {
 

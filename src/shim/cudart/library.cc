@@ -6,8 +6,8 @@
 #include <iterator>
 #include <string_view>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/system/environment.h"
 #include "shim/cudart/thread_state.h"
 #include "shim/process_report.h"
 

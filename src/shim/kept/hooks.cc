@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "image/kept_ptx.h"
+#include "image/cubin/kept_ptx.h"
 
 namespace {
 

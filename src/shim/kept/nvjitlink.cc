@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "image/kept_ptx.h"
-#include "image/link_ptx.h"
+#include "image/cubin/kept_ptx.h"
+#include "image/ptx/link_ptx.h"
 #include "shim/kept/hooks.h"
 #include "shim/kept/link.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "image/kept_ptx.h"
+#include "image/cubin/kept_ptx.h"
 #include "shim/kept/hooks.h"
 
 namespace baton::kept {

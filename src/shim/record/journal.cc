@@ -14,7 +14,7 @@
 #include <span>
 #include <utility>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::recorder {
 namespace {

@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "image/elf.h"
-#include "image/fatbin.h"
-#include "image/joined_image.h"
+#include "base/file/file.h"
+#include "image/container/elf.h"
+#include "image/container/fatbin.h"
+#include "image/container/joined_image.h"
 #include "shim/record/functions.h"
 #include "shim/record/journal.h"
 #include "shim/record/real_driver.h"

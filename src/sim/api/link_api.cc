@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
-#include "image/link_ptx.h"
+#include "image/ptx/link_ptx.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"

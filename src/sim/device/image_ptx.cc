@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "image/elf.h"
-#include "image/fatbin.h"
-#include "image/fatbin_wrapper.h"
-#include "image/kept_ptx.h"
-#include "image/link_ptx.h"
+#include "base/text/text.h"
+#include "image/container/elf.h"
+#include "image/container/fatbin.h"
+#include "image/container/fatbin_wrapper.h"
+#include "image/cubin/kept_ptx.h"
+#include "image/ptx/link_ptx.h"
 #include "ptx/ast.h"
 
 namespace baton::sim {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <variant>
 
-#include "image/kernel_registers.h"
+#include "image/cubin/kernel_registers.h"
 #include "ptx/version_error.h"
 #include "sim/api/refusal.h"
 #include "sim/device/device.h"

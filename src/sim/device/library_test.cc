@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "sim/device/profile.h"
 
 namespace baton::sim {

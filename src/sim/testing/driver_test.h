@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.h"
+#include "base/system/environment.h"
 #include "driver/cuda.h"
 #include "driver/simulator.h"
 #include "sim/api/driver.h"

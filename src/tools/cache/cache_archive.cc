@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/mapped_file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/file/mapped_file.h"
+#include "base/hash/hash.h"
+#include "base/text/text.h"
 #include "bundle/zip.h"
 
 namespace baton::tools {

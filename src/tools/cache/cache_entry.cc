@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "compile/cache/cache_entry.h"
 
 namespace baton::tools {

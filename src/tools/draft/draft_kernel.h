@@ -8,7 +8,7 @@
 
 #include "baton/image.h"
 #include "baton/metadata.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 #include "tools/draft/draft_names.h"
 #include "tools/draft/draft_size.h"
 #include "tools/draft/launch_guess.h"

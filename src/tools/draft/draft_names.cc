@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 
 namespace baton::tools {
 namespace {

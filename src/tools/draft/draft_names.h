@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "baton/image.h"
-#include "image/debug_params.h"
+#include "image/cubin/debug_params.h"
 #include "tools/draft/draft_size.h"
 
 namespace baton::tools {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/float_convert.h"
+#include "base/array/float_convert.h"
 #include "baton/device.h"
 #include "baton/executable.h"
 #include "driver/finding_kind.h"

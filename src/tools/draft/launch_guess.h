@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/image.h"
-#include "image/ptx_reach.h"
+#include "image/ptx/ptx_reach.h"
 #include "tools/draft/draft_size.h"
 
 namespace baton::tools {

@@ -12,13 +12,13 @@
 #include <optional>
 #include <string_view>
 
+#include "base/array/npy_header.h"
 #include "base/error.h"
-#include "base/mapped_file.h"
-#include "base/npy_header.h"
-#include "base/suggest.h"
+#include "base/file/mapped_file.h"
+#include "base/text/suggest.h"
 #include "baton/image.h"
 #include "image/image_content.h"
-#include "image/ptx_use.h"
+#include "image/ptx/ptx_use.h"
 #include "metadata/fields.h"
 #include "tools/draft/parameter_role.h"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "baton/image.h"
-#include "image/ptx_use.h"
+#include "image/ptx/ptx_use.h"
 
 namespace baton::tools {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 
 namespace baton::tools {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "image/readable_names.h"
+#include "image/names/readable_names.h"
 
 namespace baton::tools {
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "bundle/definitions.h"
-#include "program/input_files.h"
+#include "program/reader/input_files.h"
 #include "tools/file/extraction.h"
 
 namespace baton::tools {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "tools/process/record_folder.h"
 
 namespace baton::tools {

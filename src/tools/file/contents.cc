@@ -1,10 +1,10 @@
 #include "tools/file/contents.h"
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/text.h"
 #include "baton/bundle.h"
-#include "image/elf.h"
+#include "image/container/elf.h"
 #include "metadata/canonical_binary.h"
 
 namespace baton::tools {

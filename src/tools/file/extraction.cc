@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "image/cubin.h"
-#include "image/fatbin.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
+#include "image/container/fatbin.h"
+#include "image/cubin/cubin.h"
 
 namespace baton::tools {
 namespace {

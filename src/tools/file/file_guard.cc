@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "baton/bundle.h"
 #include "load/kernel_definition.h"
-#include "program/input_files.h"
+#include "program/reader/input_files.h"
 #include "tools/toolkit/depfile.h"
 
 namespace baton::tools {

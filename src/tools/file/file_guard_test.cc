@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 
 namespace baton::tools {
 namespace {

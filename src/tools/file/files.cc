@@ -1,8 +1,8 @@
 #include "tools/file/files.h"
 
+#include "base/array/npy.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/npy.h"
+#include "base/file/file.h"
 #include "compile/nvrtc/options.h"
 #include "compile/relocatable.h"
 #include "load/rewrite_words.h"

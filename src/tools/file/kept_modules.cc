@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/file.h"
+#include "base/file/file.h"
 #include "bundle/definitions.h"
 #include "compile/request.h"
 #include "load/kernel_definition.h"

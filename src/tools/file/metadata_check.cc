@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "base/text.h"
+#include "base/text/suggest.h"
+#include "base/text/text.h"
 
 namespace baton::tools {
 namespace {

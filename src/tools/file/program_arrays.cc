@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
+#include "base/array/npy.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/npy.h"
-#include "base/suggest.h"
+#include "base/file/file.h"
+#include "base/text/suggest.h"
 #include "program/buffer_roles.h"
 
 namespace baton::tools {

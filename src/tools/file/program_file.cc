@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "tools/file/contents.h"
 #include "tools/process/record_folder.h"
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/array/npy.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/npy.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
 #include "program/buffer_roles.h"
 
 namespace baton::tools {

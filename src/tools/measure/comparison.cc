@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/array/non_finite.h"
+#include "base/array/npy.h"
 #include "base/error.h"
-#include "base/non_finite.h"
-#include "base/npy.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "program/buffer_roles.h"
 
 namespace baton::tools {

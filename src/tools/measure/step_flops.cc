@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "program/expression_code.h"
+#include "program/expression/expression_code.h"
 #include "program/step_launches.h"
 
 namespace baton::tools {

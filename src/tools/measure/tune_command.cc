@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
-#include "base/text.h"
+#include "base/file/file_descriptor.h"
+#include "base/text/text.h"
 #include "tools/process/child_process.h"
 
 namespace baton::tools {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "world/exchange.h"
 
 namespace baton::tools {

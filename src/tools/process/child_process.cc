@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/file/file_descriptor.h"
 
 extern char** environ;
 

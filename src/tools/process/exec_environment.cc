@@ -1,7 +1,7 @@
 #include "tools/process/exec_environment.h"
 
-#include "base/environment.h"
 #include "base/error.h"
+#include "base/system/environment.h"
 
 namespace baton::tools {
 namespace {

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/file/file.h"
+#include "base/text/json.h"
+#include "base/text/text.h"
 #include "tools/draft/readable_names.h"
 
 namespace baton::tools {

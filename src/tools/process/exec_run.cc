@@ -1,7 +1,7 @@
 #include "tools/process/exec_run.h"
 
-#include "base/environment.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/system/environment.h"
 #include "tools/toolkit/ptxas.h"
 
 namespace baton::tools {

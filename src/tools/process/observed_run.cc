@@ -5,9 +5,9 @@
 
 #include <system_error>
 
-#include "base/dynamic_library.h"
-#include "base/environment.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/environment.h"
 #include "tools/process/record_findings.h"
 #include "tools/process/record_folder.h"
 #include "tools/process/record_run.h"

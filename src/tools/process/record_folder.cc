@@ -8,9 +8,9 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json.h"
+#include "base/file/file.h"
+#include "base/hash/hash.h"
+#include "base/text/json.h"
 #include "record/format.h"
 
 namespace baton::tools {

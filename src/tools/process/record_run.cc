@@ -2,9 +2,9 @@
 
 #include <cuda.h>
 
-#include "base/dynamic_library.h"
-#include "base/environment.h"
 #include "base/error.h"
+#include "base/system/dynamic_library.h"
+#include "base/system/environment.h"
 #include "tools/device_facts.h"
 #include "tools/process/exec_environment.h"
 

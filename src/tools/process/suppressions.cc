@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/suggest.h"
-#include "program/document.h"
+#include "base/file/file.h"
+#include "base/text/suggest.h"
+#include "program/reader/document.h"
 #include "tools/draft/readable_names.h"
 #include "tools/explanations.h"
 

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
+#include "base/system/environment.h"
 #include "tools/process/child_process.h"
 
 namespace baton::tools {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/environment.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/file/file.h"
 #include "base/log.h"
+#include "base/system/environment.h"
 #include "compile/nvrtc/search_places.h"
-#include "image/elf.h"
-#include "image/kept_ptx.h"
+#include "image/container/elf.h"
+#include "image/cubin/kept_ptx.h"
 #include "tools/file/file_guard.h"
 #include "tools/file/files.h"
 #include "tools/process/child_process.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "ptx/operand_use.h"
 #include "sim/engine/debug/debugger.h"
 #include "sim/engine/run/control.h"

@@ -6,7 +6,7 @@
 #include <bit>
 #include <charconv>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/memory/address.h"
 

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "base/zero_bytes.h"
+#include "base/system/zero_bytes.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/kernel_heap.h"
 #include "sim/engine/memory/memory_impl.h"

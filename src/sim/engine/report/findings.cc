@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "image/readable_names.h"
+#include "image/names/readable_names.h"
 #include "sim/engine/debug/debugger.h"
 #include "sim/engine/run/state.h"
 

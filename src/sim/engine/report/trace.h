@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/trace_events.h"
+#include "base/text/trace_events.h"
 #include "driver/simulator.h"
 #include "sim/engine/judge/ordering.h"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 namespace baton::sim {
 namespace {

@@ -1,0 +1,283 @@
+#include "image/cubin/debug_params.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "image/cubin/dwarf_unit.h"
+#include "image/cubin/ptx_section.h"
+
+namespace baton::image {
+namespace {
+
+// More fields, and structs nested deeper, are left to their reader.
+constexpr std::size_t kMostFields = 64;
+constexpr int kMostNesting = 8;
+// Arrays of more elements are bytes.
+constexpr std::uint64_t kMostElements = 16;
+// The parameters of a kernel are smaller.
+constexpr std::uint64_t kMostBytes = 1 << 16;
+
+// The encodings of basic types.
+enum class DwarfEncoding : std::uint64_t {
+  kBoolean = 2,
+  kFloat = 4,
+  kSigned = 5,
+  kSignedChar = 6,
+  kUnsigned = 7,
+  kUnsignedChar = 8,
+};
+
+std::optional<DType> dtype_of_base(const DwarfEntry& base) {
+  constexpr DType kFloats[] = {DType::kF32, DType::kF64};
+  constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
+  constexpr DType kUnsigned[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
+  const int power = base.size == 1   ? 0
+                    : base.size == 2 ? 1
+                    : base.size == 4 ? 2
+                    : base.size == 8 ? 3
+                                     : -1;
+  if (power < 0) return std::nullopt;
+  switch (static_cast<DwarfEncoding>(base.encoding)) {
+    case DwarfEncoding::kFloat:
+      if (power < 2) return std::nullopt;
+      return kFloats[power - 2];
+    case DwarfEncoding::kSigned:
+    case DwarfEncoding::kSignedChar:
+      return kSigned[power];
+    case DwarfEncoding::kBoolean:
+    case DwarfEncoding::kUnsigned:
+    case DwarfEncoding::kUnsignedChar:
+      return kUnsigned[power];
+  }
+  return std::nullopt;
+}
+
+// The number that a type is; nothing for others. Numbers of few bytes are structs in CUDA's
+// headers.
+std::optional<DType> number_of(const DwarfEntry& type) {
+  constexpr std::pair<std::string_view, DType> kStructs[] = {{"__half", DType::kF16},
+                                                             {"__nv_bfloat16", DType::kBF16},
+                                                             {"__nv_fp8_e4m3", DType::kF8E4M3},
+                                                             {"__nv_fp8_e5m2", DType::kF8E5M2}};
+  switch (type.tag) {
+    case kTagBase:
+      return dtype_of_base(type);
+    case kTagEnumeration:
+      if (type.size == 4) return DType::kI32;
+      break;
+    case kTagStruct:
+      for (const auto& [name, dtype] : kStructs) {
+        if (type.name == name && type.size == size_of(dtype)) return dtype;
+      }
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+class ParamReader {
+ public:
+  explicit ParamReader(std::vector<DwarfEntry> entries) : entries_(std::move(entries)) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) at_.emplace(entries_[i].offset, i);
+  }
+
+  DebugParams read() const {
+    DebugParams found;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const DwarfEntry& function = entries_[i];
+      if (function.tag != kTagFunction) continue;
+      std::vector<DebugParam> params;
+      for_each_inside(i, [&](const DwarfEntry& entry) {
+        if (entry.tag == kTagParameter) {
+          params.push_back({std::string(entry.name), fields_of(entry.type)});
+        }
+      });
+      const std::string_view symbol = function.symbol.empty() ? function.name : function.symbol;
+      // A declaration may come before the definition.
+      if (!params.empty()) found.insert_or_assign(std::string(symbol), std::move(params));
+    }
+    return found;
+  }
+
+ private:
+  // The entries right inside of another one.
+  template <typename Visit>
+  void for_each_inside(std::size_t outer, Visit&& visit) const {
+    const std::uint64_t depth = entries_[outer].depth;
+    for (std::size_t i = outer + 1; i < entries_.size() && entries_[i].depth > depth; ++i) {
+      if (entries_[i].depth == depth + 1) visit(entries_[i]);
+    }
+  }
+
+  // The type at an offset without qualifiers and aliases.
+  std::optional<std::size_t> type_at(std::uint64_t offset) const {
+    for (int steps = 0; steps < kMostNesting; ++steps) {
+      const auto found = at_.find(offset);
+      if (found == at_.end()) return std::nullopt;
+      const DwarfEntry& type = entries_[found->second];
+      const bool is_alias = type.tag == kTagConst || type.tag == kTagVolatile ||
+                            type.tag == kTagRestrict || type.tag == kTagTypedef;
+      if (!is_alias) return found->second;
+      offset = type.type;
+    }
+    return std::nullopt;
+  }
+
+  bool is_struct(const DwarfEntry& type) const {
+    return type.tag == kTagStruct || type.tag == kTagClass;
+  }
+
+  // Empty where the type is not a struct whose fields are known.
+  std::vector<DebugField> fields_of(std::uint64_t type) const {
+    const std::optional<std::size_t> at = type_at(type);
+    if (!at || !is_struct(entries_[*at])) return {};
+    std::vector<DebugField> fields;
+    if (!add_fields(*at, {}, 0, kMostNesting, fields)) return {};
+    std::uint64_t end = 0;
+    for (const DebugField& field : fields) {
+      if (field.offset < end) return {};
+      end = field.offset + field.size;
+    }
+    return end <= entries_[*at].size ? fields : std::vector<DebugField>();
+  }
+
+  // False if there is one of an unknown size.
+  bool add_fields(std::size_t of, const std::string& prefix, std::uint64_t base, int nesting,
+                  std::vector<DebugField>& fields) const {
+    bool all_are_known = nesting > 0;
+    for_each_inside(of, [&](const DwarfEntry& member) {
+      if (member.tag != kTagMember || !all_are_known) return;
+      // The compiler's own name for a base class.
+      const bool is_base = member.name.starts_with("__b_");
+      const std::string name = is_base ? prefix : prefix + std::string(member.name);
+      all_are_known = member.bit_size == 0 &&
+                      add_field(member.type, name, base + member.member_at, nesting, fields);
+    });
+    return all_are_known;
+  }
+
+  bool add_field(std::uint64_t of, const std::string& name, std::uint64_t offset, int nesting,
+                 std::vector<DebugField>& fields) const {
+    const std::optional<std::size_t> at = type_at(of);
+    if (!at || fields.size() >= kMostFields) return false;
+    const DwarfEntry& type = entries_[*at];
+    if (type.tag == kTagArray) return add_array(*at, name, offset, nesting, fields);
+    if (const auto dtype = number_of(type)) {
+      fields.push_back({name, offset, size_of(*dtype), false, dtype});
+      return true;
+    }
+    if (is_struct(type)) {
+      const bool has_prefix = !name.empty() && !name.ends_with('.');
+      return add_fields(*at, has_prefix ? name + "." : name, offset, nesting - 1, fields);
+    }
+    if (type.tag == kTagPointer) {
+      const std::optional<std::size_t> to = type_at(type.type);
+      fields.push_back({name, offset, sizeof(std::uint64_t), true,
+                        to ? number_of(entries_[*to]) : std::nullopt});
+      return true;
+    }
+    return add_bytes(name, offset, type.size, fields);
+  }
+
+  // Its elements, or its bytes where they are many.
+  bool add_array(std::size_t at, const std::string& name, std::uint64_t offset, int nesting,
+                 std::vector<DebugField>& fields) const {
+    const DwarfEntry& array = entries_[at];
+    const std::optional<std::size_t> element = type_at(array.type);
+    const std::uint64_t size = element ? entries_[*element].size : 0;
+    const bool is_pointer = element && entries_[*element].tag == kTagPointer;
+    const std::uint64_t step = is_pointer ? sizeof(std::uint64_t) : size;
+    const std::uint64_t count = count_of(at);
+    if (step == 0 || count > kMostBytes / step) return false;
+    if (count > kMostElements) return add_bytes(name, offset, count * step, fields);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::string own = name + "[" + std::to_string(i) + "]";
+      if (!add_field(array.type, own, offset + i * step, nesting - 1, fields)) return false;
+    }
+    return true;
+  }
+
+  // Of all dimensions together.
+  std::uint64_t count_of(std::size_t array) const {
+    std::uint64_t count = 1;
+    for_each_inside(array, [&](const DwarfEntry& entry) {
+      if (entry.tag == kTagSubrange && count <= kMostBytes) {
+        count *= std::min(entry.count, kMostBytes + 1);
+      }
+    });
+    return count;
+  }
+
+  static bool add_bytes(const std::string& name, std::uint64_t offset, std::uint64_t size,
+                        std::vector<DebugField>& fields) {
+    if (size == 0 || size > kMostBytes) return false;
+    fields.push_back({name, offset, size, false, std::nullopt});
+    return true;
+  }
+
+  const std::vector<DwarfEntry> entries_;
+  std::unordered_map<std::uint64_t, std::size_t> at_;  // by offset
+};
+
+// The sections that are needed here.
+struct DebugSections {
+  PtxSection info, abbreviations, strings;
+
+  PtxSection* find(std::string_view name) {
+    if (name == ".debug_info") return &info;
+    if (name == ".debug_abbrev") return &abbreviations;
+    return name == ".debug_str" ? &strings : nullptr;
+  }
+
+  DebugParams params() const {
+    if (info.bytes.empty() || abbreviations.bytes.empty()) return {};
+    return ParamReader(read_unit(info, abbreviations, strings)).read();
+  }
+};
+
+}  // namespace
+
+DebugParams debug_params(const ptx::ParsedModule& module) {
+  DebugSections sections;
+  for (const ptx::TopLevel& item : module.items()) {
+    const auto* const section = std::get_if<ptx::Section>(&item);
+    if (section == nullptr) continue;
+    PtxSection* const into = sections.find(section->name);
+    if (into == nullptr) continue;
+    if (auto read = read_section(*section)) *into = std::move(*read);
+  }
+  return sections.params();
+}
+
+DebugParams debug_params(const std::vector<ElfSection>& sections) {
+  DebugSections found;
+  for (const ElfSection& section : sections) {
+    PtxSection* const into = found.find(section.name);
+    if (into != nullptr && section.is_readable) into->bytes = section.bytes;
+  }
+  return found.params();
+}
+
+void name_params(ImageFacts& facts, const DebugParams& params) {
+  for (KernelFacts& kernel : facts.kernels) {
+    const auto found = params.find(kernel.name);
+    if (found == params.end() || !kernel.params) continue;
+    if (found->second.size() != kernel.params->size()) continue;
+    for (std::size_t i = 0; i < found->second.size(); ++i) {
+      (*kernel.params)[i].name = found->second[i].name;
+    }
+  }
+}
+
+void name_params(ImageFacts& facts, const std::vector<ParamNames>& params) {
+  DebugParams by_kernel;
+  for (const ParamNames& kernel : params) {
+    for (const std::string& name : kernel.names) by_kernel[kernel.kernel].push_back({name, {}});
+  }
+  name_params(facts, by_kernel);
+}
+
+}  // namespace baton::image

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "baton/dtype.h"
+#include "baton/image.h"
+#include "image/container/elf.h"
+#include "ptx/ast.h"
+
+namespace baton::image {
+
+// A pointer, a number or bytes in a struct.
+struct DebugField {
+  std::string name;          // "scale"; inside of others "range.first", "weights[2]"
+  std::uint64_t offset = 0;  // in bytes, in the struct
+  std::uint64_t size = 0;
+  bool is_pointer = false;
+  std::optional<DType> dtype;  // of the number, or of what the pointer points to; no number: bytes
+};
+
+struct DebugParam {
+  std::string name;  // empty: it has none
+  // Of a struct by value: its fields in the order of their bytes, without overlap. Unions and long
+  // arrays are bytes. Empty for others, and for a struct with bit fields.
+  std::vector<DebugField> fields;
+};
+
+// The parameters of functions as the source has them, by the functions' symbols, from the debug
+// information (DWARF) of PTX or machine code that was compiled with -G. Nothing where there is no
+// debug information, or where it has a form that no compiler of device code writes.
+using DebugParams = std::unordered_map<std::string, std::vector<DebugParam>>;
+DebugParams debug_params(const ptx::ParsedModule& module);
+DebugParams debug_params(const std::vector<ElfSection>& sections);
+
+// Gives the parameters of kernels their names, where the numbers of parameters agree.
+void name_params(ImageFacts& facts, const DebugParams& params);
+void name_params(ImageFacts& facts, const std::vector<ParamNames>& params);
+
+}  // namespace baton::image

@@ -1,0 +1,514 @@
+#include "baton/world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/array/float_convert.h"
+#include "baton/graph.h"
+#include "session/world/test_ranks.h"
+#include "world/reduce.h"
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Array elements_of(DType dtype, const std::vector<std::int64_t>& numbers) {
+  Array result{dtype, {static_cast<std::int64_t>(numbers.size())}, {}};
+  for (const std::int64_t number : numbers) {
+    const std::uint64_t bits = is_float(dtype) ? encode_float(dtype, static_cast<double>(number))
+                                               : static_cast<std::uint64_t>(number);
+    result.bytes.append(reinterpret_cast<const char*>(&bits), size_of(dtype));
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Executors,
+                         ::testing::Values(ExecutorKind::kStream, ExecutorKind::kGraph),
+                         executor_name);
+
+TEST_P(Executors, AllReduceOfEveryDtype) {
+  for (std::size_t i = 0; i < dtype_names().size(); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    const bool is_bool = dtype == DType::kBool;
+    SCOPED_TRACE(std::string(to_string(dtype)));
+    const std::string text = kWorld + buffer("x", std::string(to_string(dtype)), "[4]", "inout") +
+                             "shard = { axis = 0 }\n" +
+                             step(std::string("all_reduce = { buffer = \"x\", op = \"") +
+                                  (is_bool ? "max" : "sum") + "\" }");
+    const Array whole = is_bool ? elements_of(dtype, {1, 0, 0, 1, 0, 0, 1, 1})
+                                : elements_of(dtype, {1, 2, 3, 4, 7, 6, 5, 4});
+    const Array want =
+        is_bool ? elements_of(dtype, {1, 0, 1, 1}) : elements_of(dtype, {8, 8, 8, 8});
+    expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+      Bindings bindings;
+      bindings.inputs.emplace_back("x", whole);
+      const Executable executable = ran(text, device, world, std::move(bindings), GetParam());
+      EXPECT_EQ(executable.output("x").bytes, want.bytes);
+      EXPECT_EQ(executable.shape("x"), (std::vector<std::int64_t>{4}));
+    }));
+  }
+}
+
+// Each collective, also at offsets and with counts.
+const std::string kAllCollectives =
+    kWorld + buffer("x", "i32", "[2]", "input") + "shard = { axis = 0 }\n" +
+    buffer("all", "i32", "[\"2*ranks + 1\"]", "output", "zeros") +
+    buffer("part", "i32", "[2]", "output", "zeros") + buffer("root", "i32", "[2]", "output") +
+    buffer("greatest", "i32", "[2]", "output") + buffer("left", "i32", "[3]", "output", "zeros") +
+    step("all_gather = { from = \"x\", to = \"all + 1\" }") +
+    step("reduce_scatter = { from = \"all + 1\", to = \"part\", op = \"sum\" }") +
+    step("copy = { from = \"x\", to = \"root\" }") +
+    step("broadcast = { buffer = \"root\", root = \"ranks - 1\" }") +
+    step("copy = { from = \"x\", to = \"greatest\" }") +
+    step("all_reduce = { buffer = \"greatest + 1\", op = \"max\", count = 1 }") +
+    step("send = { buffer = \"x\", to = \"rank + 1\" }") +
+    step("receive = { buffer = \"left + 1\", from = \"rank - 1\" }");
+
+TEST_P(Executors, EachCollectiveDoesWhatItSays) {
+  expect_none(on_ranks(3, [](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.inputs.emplace_back("x",
+                                 array<std::int32_t>(DType::kI32, {6}, {1, 2, 30, 40, 500, 600}));
+    const Executable executable =
+        ran(kAllCollectives, device, world, std::move(bindings), GetParam());
+    const auto got = [&](const char* name) {
+      return values<std::int32_t>(executable.output(name));
+    };
+    EXPECT_THAT(got("all"), ElementsAre(0, 1, 2, 30, 40, 500, 600));
+    const std::vector<std::vector<std::int32_t>> parts = {{3, 6}, {90, 120}, {1500, 1800}};
+    EXPECT_EQ(got("part"), parts[world.rank()]);
+    EXPECT_THAT(got("root"), ElementsAre(500, 600));
+    EXPECT_EQ(got("greatest")[1], 600);
+    const std::vector<std::vector<std::int32_t>> left = {{0, 0, 0}, {0, 1, 2}, {0, 30, 40}};
+    EXPECT_EQ(got("left"), left[world.rank()]);
+  }));
+}
+
+TEST_P(Executors, WithOneRankACollectiveIsACopyOrNothing) {
+  Bindings bindings;
+  bindings.inputs.emplace_back("x", array<std::int32_t>(DType::kI32, {2}, {1, 2}));
+  const Executable executable =
+      ran(kAllCollectives, device_of(0), World(), std::move(bindings), GetParam());
+  const auto got = [&](const char* name) { return values<std::int32_t>(executable.output(name)); };
+  EXPECT_THAT(got("all"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(got("part"), ElementsAre(1, 2));
+  EXPECT_THAT(got("root"), ElementsAre(1, 2));
+  EXPECT_THAT(got("greatest"), ElementsAre(1, 2));
+  EXPECT_THAT(got("left"), ElementsAre(0, 0, 0));
+}
+
+// Kernels before and after a collective, in loops, and run after run.
+TEST_P(Executors, CollectivesKeepTheOrderOfTheSteps) {
+  const std::string text =
+      kWorld + buffer("x", "i32", "[4]", "state", "ones") + kernel("add") +
+      step(
+          "repeat = 3\nindex = \"i\"\nsteps = [ "
+          "{ launch = \"add\", grid = [1], block = [4], args = [\"x\", \"i + rank\", 4] }, "
+          "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = 1 } } ]");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world, {}, GetParam());
+    // Element 0: (1 + 0) + (1 + 1) = 3, then + 1 + rank, and + 2 + rank; and so on.
+    const int rank = static_cast<int>(world.rank());
+    EXPECT_THAT(values<std::int32_t>(executable.output("x")),
+                ElementsAre(6 + 2 * rank, 8 + rank, 11, 4 + 3 * rank));
+    executable.run();
+    const Stream stream(device);
+    executable.enqueue(stream);
+    executable.enqueue(stream);
+    executable.wait(stream);
+    EXPECT_GT(values<std::int32_t>(executable.contents("x"))[2], 100);
+  }));
+}
+
+// Contents are those of one rank, cut: random numbers, counts and files.
+TEST(World, PartsOfAShardedBufferAreThoseOfTheWhole) {
+  for (const std::string init : {"random", "arange", "ones"}) {
+    for (const int axis : {0, 1, 2}) {
+      std::vector<std::string> shape = {"4", "6", "2"};
+      shape[axis] = "\"" + shape[axis] + " / ranks\"";
+      const std::string text =
+          kWorld +
+          buffer("x", "f32", "[" + shape[0] + ", " + shape[1] + ", " + shape[2] + "]", "inout",
+                 init) +
+          "shard = { axis = " + std::to_string(axis) + " }\n" +
+          buffer("y", "f32", "[1]", "scratch") + step("fill = { buffer = \"y\", value = 0 }");
+      const Array whole = ran(text, device_of(0), World()).output("x");
+      EXPECT_EQ(whole.shape, (std::vector<std::int64_t>{4, 6, 2}));
+      expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+        Executable executable = ran(text, device, world);
+        EXPECT_EQ(executable.whole_shape("x"), whole.shape);
+        EXPECT_EQ(executable.output("x").bytes.size(), whole.bytes.size() / 2);
+        executable.gather_outputs();
+        if (world.rank() != 0) return;
+        EXPECT_EQ(executable.output("x").shape, whole.shape);
+        EXPECT_EQ(executable.output("x").bytes, whole.bytes);
+      }));
+    }
+  }
+}
+
+TEST(World, TheShapeOfAWholeInputDecidesSymbols) {
+  const std::string text = kWorld + "[symbols]\nN = 1\n" + buffer("x", "f32", "[\"N\"]", "inout") +
+                           "shard = { axis = 0 }\n" + step("all_reduce = { buffer = \"x\" }");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.inputs.emplace_back("x", array<float>(DType::kF32, {6}, {1, 2, 3, 10, 20, 30}));
+    const Executable executable = ran(text, device, world, std::move(bindings));
+    EXPECT_THAT(values<float>(executable.output("x")), ElementsAre(11, 22, 33));
+  }));
+  // Each rank finds it by itself.
+  for (const auto& failure : on_ranks(2, [&](const Device&device, const World&world) {
+         Bindings bindings;
+         bindings.inputs.emplace_back("x", array<float>(DType::kF32, {3}, {1, 2, 3}));
+         ran(text, device, world, std::move(bindings));
+       })) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(
+        failure->message(),
+        HasSubstr("the input x: dimension 0 of the array is 3, which 2 ranks do not divide"));
+  }
+}
+
+const std::string kSum = kWorld + "[symbols]\nN = 4\n" +
+                         buffer("x", "f32", "[\"N\"]", "inout", "ones") +
+                         step("all_reduce = { buffer = \"x\", op = \"sum\" }");
+
+TEST(World, RanksWithOtherSymbolsAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.symbols = {{"N", world.rank() == 0 ? 4 : 8}};
+    ran(kSum, device, world, std::move(bindings));
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+  EXPECT_EQ(failure.message(),
+            "the ranks disagree: rank 0 has the symbol N = 4, rank 1 has the symbol N = 8; start "
+            "all ranks with the same program, symbols and options");
+}
+
+TEST(World, RanksWithOtherProgramsAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    std::string text = kSum;
+    if (world.rank() == 1) text.replace(text.find("\"sum\""), 5, "\"max\"");
+    ran(text, device, world);
+  }));
+  EXPECT_THAT(failure.message(),
+              HasSubstr("rank 0 has the step at test.toml:9:1 = all_reduce x (sum of f32), rank 1 "
+                        "has the step at test.toml:9:1 = all_reduce x (max of f32)"));
+}
+
+TEST(World, RanksOnOtherDevicesAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    ran(kSum, world.rank() == 0 ? device : Device::open("sim:h100"), world);
+  }));
+  EXPECT_THAT(failure.message(), HasSubstr("rank 1 has the device = Simulated NVIDIA H100"));
+}
+
+TEST(World, ANumberOfRanksIsHeld) {
+  std::string text = kSum;
+  text.replace(0, kWorld.size(), "[world]\nranks = 2\n");
+  const Error failure = refused(text, bindings_of(World()));
+  EXPECT_EQ(failure.message(),
+            "test.toml takes 2 ranks, and this run has 1; start as many, by a list of devices or "
+            "mpirun -n 2, or "
+            "leave ranks out of [world]");
+  expect_none(
+      on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));
+}
+
+TEST(World, AProgramWithoutAWorldIsNoneOfSeveralRanks) {
+  const std::string text =
+      buffer("x", "f32", "[4]", "output") + step("fill = { buffer = \"x\", value = 1 }");
+  const Error failure = refused(text, bindings_of(World::of_threads(2)[0]));
+  EXPECT_THAT(failure.message(), HasSubstr("has no world, and would run 2 times side by side"));
+}
+
+TEST(World, TheWorldDecidesItsSymbols) {
+  Bindings bindings = bindings_of(World());
+  bindings.symbols = {{"rank", 1}};
+  EXPECT_THAT(refused(kSum, std::move(bindings)).message(),
+              HasSubstr("the world sets the symbol rank, which is 0 here; give it no value"));
+  Executable executable = ran(kSum, device_of(0), World());
+  try {
+    executable.set("ranks", 2);
+    ADD_FAILURE() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.message(), "the world sets the symbol ranks, which is 1 here; leave it out");
+  }
+}
+
+// Rank 1 comes to no collective, which its `go` decides: rank 0 waits for it there.
+TEST(World, RanksThatComeToOtherStepsAreToldBoth) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + buffer("go", "i32", "[1]", "input") +
+      "shard = { axis = 0 }\n" +
+      step("if = { buffer = \"go\" }\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.inputs.emplace_back("go", array<std::int32_t>(DType::kI32, {2}, {1, 0}));
+    Executable executable = ran(text, device, world, std::move(bindings));
+    executable.gather_outputs();
+  }));
+  EXPECT_EQ(
+      failure.message(),
+      "the ranks disagree: rank 0 is at all_reduce x (sum of 4 f32), at test.toml:14:11, rank "
+      "1 is at the end of the run; all ranks must come to the same collectives in the same "
+      "order");
+}
+
+// A repeat of the rank's number: what each rank comes to is known when the program is bound.
+TEST(World, RanksThatWouldComeToOtherStepsAreRefused) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      step("repeat = \"2 - rank\"\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program(text), device);
+    executable.bind(bindings_of(world));
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+  EXPECT_EQ(failure.message(),
+            "the ranks disagree: rank 0 has the step at test.toml:9:11 = all_reduce x (sum of 4 "
+            "f32), 2 times, rank 1 has the step at test.toml:9:11 = all_reduce x (sum of 4 f32); "
+            "all ranks must come to the same collectives in the same order");
+}
+
+TEST(World, RanksThatWaitForEachOtherAreFound) {
+  const std::string text = kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+                           step("receive = { buffer = \"x\", from = \"1 - rank\" }") +
+                           step("send = { buffer = \"x\", to = \"1 - rank\" }");
+  const Error failure = one_error(
+      on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));
+  EXPECT_THAT(failure.message(), HasSubstr("the ranks wait for each other: rank 0 waits for rank 1 "
+                                           "at receive x from 1 - rank (4 f32), at test.toml:7:1"));
+}
+
+// A fault on one rank, while the others wait in a collective or execute a kernel.
+TEST(World, TheFaultOfOneRankEndsTheOthers) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      buffer("go", "i32", "[1]", "inout", "zeros") + kernel("out_of_bounds") + kernel("spin") +
+      step(
+          "launch = \"out_of_bounds\"\ngrid = [\"rank % 2\"]\nblock = [1]\nargs = [\"x\", "
+          "1000000000]") +
+      step("launch = \"spin\"\ngrid = [\"max(rank - 1, 0)\"]\nblock = [1]\nargs = [\"go\"]") +
+      step("all_reduce = { buffer = \"x\" }");
+  const auto failures =
+      on_ranks(3, [&](const Device& device, const World& world) { ran(text, device, world); });
+  const Error failure = one_error(failures);
+  EXPECT_EQ(failure.code(), ErrorCode::kFault);
+  EXPECT_THAT(failure.message(), HasSubstr("rank 1: "));
+}
+
+TEST(World, TheTimeLimitOfOneRankEndsTheOthers) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      buffer("go", "i32", "[1]", "inout", "zeros") + kernel("spin") +
+      step("launch = \"spin\"\ngrid = [\"rank\"]\nblock = [1]\nargs = [\"go\"]") +
+      step("all_reduce = { buffer = \"x\" }");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program(text), device);
+    executable.bind(bindings_of(world));
+    RunOptions options;
+    if (world.rank() == 1) options.timeout = std::chrono::milliseconds(300);
+    executable.run(options);
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  EXPECT_EQ(failure.message(), "rank 1: the run took longer than its limit of 300 ms");
+}
+
+TEST(World, AGraphTakesNoExchangeInsideOfAnIf) {
+  const std::string text = kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+                           buffer("go", "i32", "[1]", "input", "ones") +
+                           step(
+                               "if = { buffer = \"go\" }\nsteps = [ { all_reduce = { buffer = "
+                               "\"x\" } } ]");
+  // Each rank finds it by itself.
+  for (const auto& failure : on_ranks(2, [&](const Device&device, const World&world) {
+         ran(text, device, world, {}, ExecutorKind::kGraph);
+       })) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(failure->message(), HasSubstr("use the stream executor"));
+  }
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    const Executable executable = ran(text, device, world);
+    EXPECT_THAT(values<float>(executable.output("x")), ElementsAre(2, 2, 2, 2));
+  }));
+}
+
+TEST(World, ACaptureTakesNoExchange) {
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(kSum, device, world);
+    const Stream stream(device);
+    try {
+      Graph::capture(stream, [&] { executable.enqueue(stream); });
+      ADD_FAILURE() << "was not refused";
+    } catch (const Error& failure) {
+      EXPECT_EQ(failure.code(), ErrorCode::kUnsupported);
+      EXPECT_THAT(failure.message(), HasSubstr("enqueue the program outside of the capture"));
+    }
+    world.meet("the end");
+  }));
+}
+
+// Ranks may share one loaded program, and its weights but for the sharded ones.
+TEST(World, RanksOfOneLoadedProgramHavePartsOfTheirOwn) {
+  const std::string text = kWorld + buffer("w", "i32", "[2]", "weight", "arange") +
+                           "shard = { axis = 0 }\n" + buffer("y", "i32", "[2]", "output") +
+                           step("copy = { from = \"w\", to = \"y\" }");
+  const Device device = device_of(0);
+  const LoadedProgram loaded = LoadedProgram::load(program(text), device);
+  const std::vector<World> worlds = World::of_threads(2);
+  std::vector<std::thread> threads;
+  for (const World& world : worlds) {
+    threads.emplace_back([&] {
+      Executable executable(loaded);
+      executable.bind(bindings_of(world));
+      executable.run();
+      const int first = 2 * static_cast<int>(world.rank());
+      EXPECT_THAT(values<std::int32_t>(executable.output("y")), ElementsAre(first, first + 1));
+      world.meet("the end");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// All ranks fail alike at the same time, and which is the first is open.
+void expect_all(const std::vector<std::optional<Error>>& failures, ErrorCode code,
+                const std::string& text) {
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure.has_value());
+    EXPECT_EQ(failure->code(), code);
+    EXPECT_THAT(failure->message(), HasSubstr(text));
+  }
+}
+
+TEST(Collectives, NcclNeedsGpus) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kNccl;
+    ran(text, device, world, std::move(bindings));
+  });
+  expect_all(failures, ErrorCode::kUnsupported,
+             "NCCL works between GPUs, and the device is simulated");
+}
+
+// Sums by kernels between peers, in a loop and run after run, with a step that the host exchanges.
+TEST_P(Executors, PeersReduceToTheBitsOfTheHost) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[1000]", "inout", "random") + "shard = { axis = 0 }\n" +
+      buffer("half", "bf16", "[\"64 * ranks\"]", "inout", "random") + "shard = { axis = 0 }\n" +
+      buffer("n", "i16", "[4]", "output", "ones") + buffer("best", "u64", "[1]", "inout", "ones") +
+      step(
+          "repeat = 3\nindex = \"i\"\nsteps = [ "
+          "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = \"997 - i\" } } ]") +
+      step("all_reduce = { buffer = \"half\", op = \"max\" }") +
+      step("all_reduce = { buffer = \"best\", op = \"max\" }") +
+      step("all_reduce = { buffer = \"n\" }");
+  for (const std::uint32_t ranks : {2u, 3u}) {
+    expect_none(on_ranks(ranks, [&](const Device& device, const World& world) {
+      const auto bytes_by = [&](CollectiveExecutor by) {
+        Bindings bindings;
+        bindings.collectives = by;
+        Executable executable = ran(text, device, world, std::move(bindings), GetParam());
+        EXPECT_EQ(executable.report().findings.size(), 0u);
+        EXPECT_THAT(executable.report().warnings, ::testing::IsEmpty());
+        executable.run();
+        if (by == CollectiveExecutor::kPeer) {
+          EXPECT_EQ(executable.report().collectives->executor, "peer");
+          EXPECT_THAT(executable.report().collectives->host_steps, ElementsAre(HasSubstr("(i16)")));
+        }
+        EXPECT_THAT(values<std::int16_t>(executable.output("n")),
+                    Each(static_cast<std::int16_t>(world.ranks())));
+        return executable.output("x").bytes + executable.output("half").bytes;
+      };
+      EXPECT_TRUE(bytes_by(CollectiveExecutor::kPeer) == bytes_by(CollectiveExecutor::kHost));
+    }));
+  }
+}
+
+// On a GPU, kernels of two programs that wait for other ranks may leave each other no room.
+TEST_P(Executors, ATimeOutNamesOtherProgramsWithPeers) {
+  const std::string text = kWorld + buffer("x", "f32", "[64]", "inout", "ones") +
+                           step("all_reduce = { buffer = \"x\" }");
+  for (const std::size_t programs : {1u, 2u}) {
+    const Error told = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+      std::vector<Executable> all;
+      for (std::size_t i = 0; i < programs; ++i) {
+        PrepareOptions options;
+        options.executor = GetParam();
+        all.push_back(Executable::prepare(program(text), device, options));
+        Bindings bindings = bindings_of(world);
+        bindings.collectives = CollectiveExecutor::kPeer;
+        all.back().bind(std::move(bindings));
+      }
+      if (world.rank() == 0)
+        all[0].run({.timeout = std::chrono::milliseconds(200)});
+      else
+        world.meet("the end of rank 0");
+    }));
+    EXPECT_EQ(told.code(), ErrorCode::kTimeout);
+    const auto is_named = [](const std::string& note) {
+      return note.find("2 programs of this process have kernels between peers") == 0;
+    };
+    EXPECT_EQ(std::ranges::count_if(told.notes(), is_named), programs == 2 ? 1 : 0);
+  }
+}
+
+// Rank 1 ends before it comes to the all-reduce for which rank 0 waits on its device.
+TEST_P(Executors, AKernelBetweenPeersEndsWithTheRun) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.collectives = CollectiveExecutor::kPeer;
+    PrepareOptions options;
+    options.executor = GetParam();
+    Executable executable = Executable::prepare(program(text), device, options);
+    bindings.world = world;
+    executable.bind(std::move(bindings));
+    if (world.rank() == 1) throw Error(ErrorCode::kInvalidInput, "rank 1 has had enough");
+    executable.run();
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(), HasSubstr("rank 1: an error ended it between its collectives"));
+  }
+}
+
+TEST(Collectives, TheReportSaysWhatExecutedThem) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") + step("all_reduce = { buffer = \"x\" }");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world);
+    ASSERT_TRUE(executable.report().collectives);
+    EXPECT_EQ(executable.report().collectives->executor, "host");
+    EXPECT_THAT(executable.report().collectives->reason, HasSubstr("is simulated"));
+    // The choice of the first bind stays.
+    executable.bind(bindings_of(world));
+  }));
+  const auto failures = on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world);
+    Bindings other = bindings_of(world);
+    other.collectives = CollectiveExecutor::kHost;
+    executable.bind(std::move(other));
+  });
+  expect_all(
+      failures, ErrorCode::kInvalidInput,
+      "was bound with collectives by auto, and this bind wants host; make another executable "
+      "for that");
+}
+
+}  // namespace
+}  // namespace baton::session_test
