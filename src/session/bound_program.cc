@@ -1,45 +1,25 @@
 #include "session/bound_program.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/array/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/text/suggest.h"
 #include "base/text/text.h"
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
-#include "edges/judgement.h"
 #include "play/failed_run.h"
 #include "play/note_steps.h"
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
 #include "runtime/crossing.h"
-#include "session/run/run_observer.h"
-#include "session/run/simulated_run.h"
-#include "session/run/traced_run.h"
 #include "session/world/collective_choice.h"
 #include "session/world/rank_agreement.h"
 
 namespace baton {
 namespace {
-
-constexpr std::chrono::milliseconds kProgressInterval{250};
-
-// Calls the user's progress callback a few times a second.
-std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
-  if (!options.progress) return {};
-  auto next = std::chrono::steady_clock::now() + kProgressInterval;
-  return [&options, &progress, next]() mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next) return;
-    next = now + kProgressInterval;
-    options.progress(progress);
-  };
-}
 
 void log_edges(const std::vector<CollectiveEdgeReport>& edges) {
   for (const CollectiveEdgeReport& edge : edges) {
@@ -71,14 +51,6 @@ play::Lanes make_lanes(const Device& device, const bind::Tape& tape,
                        const std::shared_ptr<const SharedParts>& parts) {
   return play::Lanes(device, tape.lanes(), tape.events(),
                      parts == nullptr ? std::span<const SmPart>() : parts->parts);
-}
-
-bool meets(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
-  return edges::may_lead_to(a.address(), a.bytes, b, b_bytes);
-}
-
-bool overlaps(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
-  return a.bytes != 0 && b_bytes != 0 && a.address() < b + b_bytes && b < a.address() + a.bytes;
 }
 
 }  // namespace
@@ -228,194 +200,10 @@ void BoundProgram::change_parts(const std::shared_ptr<const SharedParts>& parts)
   parts_.reset();
 }
 
-// A graph of instrumented kernels is laid out anew: its launches may have other blocks, and
-// records.
-void BoundProgram::note_changes(const bind::TapeChanges& changes) {
-  if (!is_instrumented_) {
-    player_->note_changes(changes, binding_, binding_ + 1);
-  }
-  ++binding_;
-}
-
-bool BoundProgram::update(std::span<const std::int64_t> symbols) {
-  if (!uses_) uses_.emplace(state_->plan, symbols.size(), *tape_, decided_by_values_);
-  if (!update_.evaluate(*tape_, *uses_, symbols, buffers())) return false;
-  try {
-    update_.commit(*tape_);
-  } catch (...) {
-    uses_.reset();
-    tape_.reset();
-    throw;
-  }
-  note_changes(update_.changes());
-  log(LogLevel::kInfo, "{}: symbols take new values in place", printable(state_->program.name()));
-  return true;
-}
-
-ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const {
-  ProgramValues values{std::move(symbols), unbound_buffers(state_->program)};
-  for (std::size_t i = 0; i < values.buffers.size(); ++i) {
-    const bind::BoundBuffer& now = buffers()[i];
-    bind::BoundBuffer& buffer = values.buffers[i];
-    buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
-    if (buffer.shape != now.shape) {
-      throw error_at(buffer.definition->where, ErrorCode::kInvalidInput,
-                     "the new values change the shape of the buffer {} from {} to {}; bind the "
-                     "program anew for them, which allocates it again",
-                     buffer.definition->name, shape_text(now.shape), shape_text(buffer.shape));
-    }
-    buffer.elements = now.elements;
-    buffer.bytes = now.bytes;
-    buffer.shards = now.shards;
-    buffer.given = now.given;
-  }
-  return values;
-}
-
-void BoundProgram::set(std::span<const SymbolValue> values) {
-  require_bound("set");
-  next_symbols_.clear();
-  for (const BoundSymbol& symbol : symbols_) next_symbols_.push_back(symbol.value);
-  for (const SymbolValue& value : values) {
-    const auto found = std::ranges::find(symbols_, value.symbol, &BoundSymbol::name);
-    if (found == symbols_.end()) {
-      std::vector<std::string_view> known;
-      for (const BoundSymbol& symbol : symbols_) known.push_back(symbol.name);
-      throw error(ErrorCode::kNotFound, "the program {} has no symbol \"{}\"{}",
-                  printable(state_->program.name()), printable(value.symbol),
-                  suggestion(value.symbol, known));
-    }
-    next_symbols_[static_cast<std::size_t>(found - symbols_.begin())] = value.value;
-  }
-  const auto rename = [&](std::vector<BoundSymbol>& symbols) {
-    for (std::size_t i = 0; i < symbols.size(); ++i) {
-      if (symbols[i].value == next_symbols_[i]) continue;
-      symbols[i].value = next_symbols_[i];
-      symbols[i].source = bind::kCallSource;
-    }
-  };
-  bool is_shape = false;
-  for (std::size_t i = 0; i < symbols_.size(); ++i) {
-    if (symbols_[i].value == next_symbols_[i]) continue;
-    if (state_->program.symbols()[i].of_world) {
-      throw error(ErrorCode::kInvalidInput,
-                  "the world sets the symbol {}, which is {} here; leave it out", symbols_[i].name,
-                  symbols_[i].value);
-    }
-    if (state_->decides_groups[i]) {
-      throw error(
-          ErrorCode::kInvalidInput,
-          "groups of ranks have sizes by the symbol {}; make another executable for another "
-          "value",
-          symbols_[i].name);
-    }
-    is_shape = is_shape || state_->decides_shape[i];
-    const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };
-    if (std::ranges::any_of(state_->plan.parts, sizes_it)) {
-      throw error(ErrorCode::kInvalidInput,
-                  "parts of the SMs have sizes by the symbol {}; bind the program anew for another "
-                  "value, which splits the device again",
-                  symbols_[i].name);
-    }
-    if (state_->setup && state_->setup->uses_symbol(i)) {
-      throw error(ErrorCode::kInvalidInput,
-                  "setup steps depend on the symbol {}; bind the program anew for another "
-                  "value, which executes them again",
-                  symbols_[i].name);
-    }
-  }
-  state_->requirements.check(next_symbols_);
-  if (is_shape) {
-    std::vector<BoundSymbol> symbols = symbols_;
-    rename(symbols);
-    values_with(std::move(symbols));  // throws for another shape
-  }
-  if (update(next_symbols_)) return rename(symbols_);
-  std::vector<BoundSymbol> symbols = symbols_;
-  rename(symbols);
-  ProgramValues all = values_with(std::move(symbols));
-  ResolvedProgram resolved = accept(state_->resolve(all, collectives_->peers()));
-  take(std::move(resolved), std::move(all.symbols));
-}
-
-void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
-  require_bound("set_memory");
-  const std::size_t index = buffer(name);
-  const bind::BoundBuffer& now = buffers()[index];
-  const ProgramBuffer& definition = *now.definition;
-  // No binding changes a dtype.
-  if (array.dtype != definition.dtype) {
-    throw error(
-        ErrorCode::kInvalidInput,
-        "the memory for {} holds {}, the buffer has the dtype {}; give memory of that dtype",
-        definition.name, to_string(array.dtype), to_string(definition.dtype));
-  }
-  if (definition.variable) {
-    throw error(ErrorCode::kInvalidInput,
-                "the buffer {} is the variable {} of kernel {}, which has memory of its own",
-                definition.name, definition.variable->name, definition.variable->kernel);
-  }
-  if (array.dtype != definition.dtype || array.shape != now.shape) {
-    throw error(ErrorCode::kInvalidInput,
-                "the memory for {} is {} {}, the bound program wants {} {}; bind it anew for "
-                "another shape",
-                definition.name, to_string(array.dtype), shape_text(array.shape),
-                to_string(definition.dtype), shape_text(now.shape));
-  }
-  if (now.given == array.address) return;
-  bind::check_memory(now, array.address, state_->device);
-  if (state_->setup && state_->setup->uses_buffer(index)) {
-    throw error(ErrorCode::kInvalidInput,
-                "setup steps use the buffer {}; bind the program anew for other memory, which "
-                "executes them again",
-                definition.name);
-  }
-  // Verdicts depend on which memory of the caller overlaps, or is close, and on lines of caches.
-  bool stays = now.given && tape_->can_move(static_cast<std::uint32_t>(index));
-  stays = stays && (!definition.frozen || edges::suits_frozen_rows(*now.given) ==
-                                              edges::suits_frozen_rows(array.address));
-  for (std::size_t i = 0; i < buffers().size(); ++i) {
-    if (i == index) continue;
-    const bind::BoundBuffer& other = buffers()[i];
-    if (!other.given && overlaps(other, array.address, now.bytes)) {
-      throw error(ErrorCode::kInvalidInput,
-                  "the memory for {} overlaps that of {}, which is the program's own; give both "
-                  "memory of yours",
-                  definition.name, other.definition->name);
-    }
-    stays =
-        stays && !meets(other, *now.given, now.bytes) && !meets(other, array.address, now.bytes);
-  }
-  if (stays) {
-    const auto number = static_cast<std::uint32_t>(index);
-    const std::uint64_t distance = array.address - *now.given;
-    memory_.adopt(index, array.address);
-    memory_.freeze(false);
-    tape_->move_buffer(number, distance);
-    note_changes(bind::changes_of_buffer(*tape_, number));
-    return;
-  }
-  ProgramValues values = values_with(symbols_);
-  values.buffers[index].given = array.address;
-  ResolvedProgram resolved = accept(state_->resolve(values, collectives_->peers()));
-  tape_.reset();
-  memory_.adopt(index, array.address);
-  memory_.freeze(false);
-  take(std::move(resolved), symbols_);
-}
-
 void BoundProgram::initialise(const Stream& stream) {
   require_bound("initialise");
   require_one_device("program", state_->device, "stream", stream.device());
   memory_.initialise(stream);
-}
-
-std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick) const {
-  if (!collectives_->by_nccl()) return tick;
-  return [this, tick = std::move(tick)] {
-    collectives_->check();
-    if (tick) tick();
-  };
 }
 
 play::PlayTarget BoundProgram::target(const Stream& stream) {
@@ -470,6 +258,11 @@ void BoundProgram::enqueue(const Stream& stream) {
   }
 }
 
+Array BoundProgram::contents(std::string_view name) const {
+  require_bound("contents");
+  return memory_.contents_of(buffer(name), stream_);
+}
+
 void BoundProgram::reset(std::string_view name, const Stream& stream) {
   require_bound("reset");
   const std::size_t index = buffer(name);
@@ -481,116 +274,6 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
                             : fmt::format("the role {}", to_string(found.definition->role)));
   }
   memory_.reset(index, stream);
-}
-
-void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
-  require_bound("wait");
-  play::require_limit(options.timeout);
-  require_one_device("program", state_->device, "stream", stream.device());
-  in_world([&] { wait_for_rank(stream, options); });
-}
-
-void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& options) {
-  const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             watch_collectives({}), &world_);
-  try {
-    watch.wait([&] { return stream.done(); });
-    player_->check_conditions(stream);
-  } catch (Error& failure) {
-    play::name_launch(failure, state_->device, *tape_, tags_);
-    play::stop_enqueued(failure, watch, state_->device, *tape_, tags_);
-    collectives_->note_others(failure);
-    note_stop(failure, stream, watch);
-    throw;
-  }
-}
-
-void BoundProgram::run(const RunOptions& options) {
-  play::require_limit(options.timeout);
-  if (RunObserver::is_wanted(options) && executor_ != ExecutorKind::kStream) {
-    throw error(ErrorCode::kInvalidInput,
-                "a graph is one launch, so that nothing can be seen between its steps; take the "
-                "stream executor");
-  }
-  if (!bound()) bind({});
-  in_world([&] { run_rank(options); });
-}
-
-void BoundProgram::run_rank(const RunOptions& options) {
-  for (const std::string& name : options.results) buffer(name);
-  outputs.clear();
-  stopped_.reset();
-  const bool overlaps = tape_->lanes() > 1 ||
-                        std::ranges::any_of(edges_, &EdgeReport::programmatic) ||
-                        std::ranges::any_of(collective_edges_, &CollectiveEdgeReport::programmatic);
-  SimulatedRun simulated(state_->device, options, overlaps, is_instrumented_, report);
-  try {
-    play(options);
-  } catch (Error& failure) {
-    play::name_launch(failure, state_->device, *tape_, tags_);
-    collectives_->note_others(failure);
-    simulated.collect(*tape_, tags_);
-    throw;
-  }
-  const std::vector<std::string> errors = simulated.collect(*tape_, tags_);
-  if (errors.empty()) return;
-  Error failure = error(ErrorCode::kFault, "the device found {} error{} in the program's kernels",
-                        errors.size(), errors.size() == 1 ? "" : "s");
-  for (const std::string& text : errors) failure.note(text);
-  throw failure;
-}
-
-Array BoundProgram::contents(std::string_view name) const {
-  require_bound("contents");
-  return memory_.contents_of(buffer(name), stream_);
-}
-
-void BoundProgram::play(const RunOptions& options) {
-  play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
-  report.warnings = warnings_;
-  report.collectives = collectives_report_;
-  report.parts = part_reports(parts_, *tape_, state_->plan.launches);
-  memory_.initialise(stream_);
-  RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
-  const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             watch_collectives(progress_tick(options, progress)), &world_);
-  std::optional<RunObserver> observer;
-  try {
-    if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);
-    for (std::uint64_t run = 0; run < options.repeat; ++run) {
-      progress.run = run;
-      progress.steps_done = 0;
-      std::optional<TracedRun> traced;
-      if (options.trace && records() != nullptr && run + 1 == options.repeat) {
-        traced.emplace(state_->device, stream_, *records());
-      }
-      // On a GPU events between the launches would be seen in the timeline.
-      const bool events =
-          options.time_steps && (!traced || state_->device.driver().simulator != nullptr);
-      player_->play({target(stream_), steps_, run_log, watch, progress.steps_done, events,
-                     options.steps_apart, observer && run == 0 ? &*observer : nullptr});
-      if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
-      world_.check();
-      if (run == 0) {
-        const bool with_states = !options.wants_states || options.wants_states();
-        outputs = memory_.download(stream_, options.results, with_states);
-        watch.wait([this] { return stream_.done(); });
-        // The steps that a run did not get to may write an output.
-        if (!observer || !observer->ended()) {
-          for (std::string& warning : memory_.unwritten(outputs, written_)) {
-            report.warnings.push_back(std::move(warning));
-          }
-        }
-      }
-      if (observer) observer->finish();
-      if (options.after_run) options.after_run(run);
-    }
-  } catch (Error& failure) {
-    watch.stop(failure);
-    note_stop(failure, stream_, watch);
-    throw;
-  }
-  run_log.finish();
 }
 
 }  // namespace baton

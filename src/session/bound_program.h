@@ -82,6 +82,10 @@ class BoundProgram {
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
   // rebuilt; then nothing has changed.
   bool update(std::span<const std::int64_t> symbols);
+  // The values of a `set` that begins. Throws kNotFound.
+  void read_next(std::span<const SymbolValue> values);
+  // Throws kInvalidInput if only another binding can change the symbol.
+  void require_changeable(std::size_t symbol) const;
   // The tape has other values.
   void note_changes(const bind::TapeChanges& changes);
   // The values now, with other symbols. Throws kInvalidInput if they change a shape.

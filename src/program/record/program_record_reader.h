@@ -222,9 +222,9 @@ class ProgramRecordReader {
   void read_kind(std::uint64_t kind, Variant& value) {
     if constexpr (kKind < std::variant_size_v<Variant>) {
       if (kind != kKind) return read_kind<kKind + 1>(kind, value);
-      using Kind = std::variant_alternative_t<kKind, Variant>;
-      if constexpr (kIsMade<Kind>) {
-        value.template emplace<kKind>(made<Kind>());
+      using Alternative = std::variant_alternative_t<kKind, Variant>;
+      if constexpr (kIsMade<Alternative>) {
+        value.template emplace<kKind>(made<Alternative>());
       } else {
         read(value.template emplace<kKind>());
       }
