@@ -33,7 +33,8 @@ def compile(path: Path | None = None, *, text: str | None = None,
     options: for NVRTC, as written. C++17 unless --std says otherwise.
     prelude: text before the source, with line numbers of its own.
     cache: whether the compile cache is used.
-    param_names: whether `Kernel.params` and messages have the names of parameters. They take one
+    param_names: whether `Kernel.params` and messages have the names of parameters, and calls of
+        extern "C" kernels are checked against the types that their pointers lead to. It takes one
         more compile, with debug information, which is cached too.
 
     Raises CompileError with the compiler's messages in `notes`, and NotFoundError for a missing

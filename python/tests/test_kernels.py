@@ -132,6 +132,21 @@ def test_numpy_scalars(module):
     assert (out == 5).all()
 
 
+def test_names_of_parameters_come_with_the_types_of_extern_c_kernels(baton):
+    """The symbol of such a kernel has no types."""
+    source = 'extern "C" __global__ void twice(float* y, const float* x) { y[threadIdx.x] = 2 * x[threadIdx.x]; }'
+    x, y = np.ones(8), np.zeros(8)
+    baton.compile(text=source)["twice"][1, 4](y, x)  # nothing tells that float64 is wrong
+    twice = baton.compile(text=source, param_names=True)["twice"]
+    assert [(p.type, p.name, p.dtype, p.read_only) for p in twice.params] == [
+        ("float*", "y", "f32", False), ("float const*", "x", "f32", True)]
+    with pytest.raises(baton_package.ArgumentError, match=r"argument 0 is an array of f64 \[8\].*float\* y"):
+        twice[1, 4](y, x)
+    y = np.zeros(8, np.float32)
+    twice[1, 8](y, np.ones(8, np.float32))
+    assert (y == 2).all()
+
+
 F32 = np.zeros(8, np.float32)
 WRONG = [
     ("too few", (F32, F32, 1.0), "takes 4 arguments .*, 3 were given"),

@@ -24,7 +24,6 @@
 #include "bundle/program_part.h"
 #include "bundle/verdicts.h"
 #include "compile/request.h"
-#include "image/cubin/debug_params.h"
 #include "load/kernel_definition.h"
 #include "program/reader/input_files.h"
 #include "program/writer/without_sources.h"
@@ -210,13 +209,8 @@ class BundleBuilder {
 
   void add_compiled(const std::string& stem, Built& built) {
     if (!built.compiled) return;
-    const auto add_named = [&](const Image& image) {
-      BuiltImage added = add_image(image, stem);
-      image::name_params(added.facts, built.compiled->param_names);
-      return added;
-    };
-    built.ptx = add_named(built.compiled->ptx);
-    if (built.compiled->cubin) built.code = add_named(*built.compiled->cubin);
+    built.ptx = add_image(built.compiled->ptx, stem);
+    if (built.compiled->cubin) built.code = add_image(*built.compiled->cubin, stem);
   }
 
   // The name of the source, if there is one that is a file.

@@ -13,7 +13,6 @@
 #include "compile/param_names.h"
 #include "compile/relocatable.h"
 #include "compile/request.h"
-#include "image/cubin/debug_params.h"
 
 namespace baton {
 
@@ -48,7 +47,6 @@ ImageFacts read_facts(const Compiled& compiled) {
     const auto found = made.find(kernel.name);
     if (found != made.end()) kernel.spill_bytes = found->second->spill_store_bytes;
   }
-  image::name_params(facts, compiled.param_names);
   return facts;
 }
 
@@ -95,7 +93,9 @@ Compiled compile_for(const Source& source, const CompileOptions& options, bool i
 
 Compiled compile(const Source& source, const CompileOptions& options) {
   Compiled compiled = compile_for(source, options, false);
-  if (options.param_names) compiled.param_names = compiler::param_names(source, options);
+  if (options.param_names) {
+    compiler::take_debug_params(compiled, compiler::debug_params(source, options, compiled));
+  }
   return compiled;
 }
 

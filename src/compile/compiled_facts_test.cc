@@ -104,9 +104,79 @@ TEST_F(CompiledFacts, ParametersHaveNamesWhereTheyAreAskedFor) {
   EXPECT_EQ(read_facts(compile(strict, options)).kernels.at(0).params.value()[3].name, "");
 }
 
+// Each kind of type that a parameter may have.
+constexpr char kTypes[] = R"(
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+struct S { int a; float* p; };
+struct Small { float x; };
+template <typename T> struct V { T x; };
+namespace ns { enum class E : int { a }; }
+typedef float real;
+KERNEL(const bool* b, const char* c, signed char* sc, unsigned char* uc, short* s, unsigned short* us,
+       int* i, unsigned* u, long* l, size_t* z, long long* ll, unsigned long long* ull, float* f,
+       real* r, const real* const q, const double* __restrict__ d, __half* h, const __nv_bfloat16* bf,
+       __nv_fp8_e4m3* f8, __half2* h2, const float4* f4, void* v, const void* cv, float** pp,
+       const float* const* cpp, const volatile int* vol, int& ref, const int& cref, S* sp,
+       const V<float>* vp, ns::E* ep, int (*fn)(int), float (*rows)[3], bool vb, char vc, unsigned vu,
+       size_t vz, const float vf, __half vh, float4 v4, S vs, Small small, ns::E ve) {
+  *f = vf + vu + *i + small.x;
+})";
+
+// What the debug information says is what a mangled name would.
+TEST_F(CompiledFacts, TypesOfParametersAreKnownWithoutAMangledName) {
+  const auto facts = [](std::string_view kernel, bool param_names) {
+    const std::string text = fmt::format("#define KERNEL {}\n{}", kernel, kTypes);
+    const CompileOptions options = {.arch = "sm_90a", .param_names = param_names};
+    return read_facts(compile(Source::from_text(text, "k.cu"), options)).kernels.at(0);
+  };
+  const auto mangled = facts("__global__ void k", false).params.value();
+  const auto plain = facts("extern \"C\" __global__ void k", false).params.value();
+  const auto found = facts("extern \"C\" __global__ void k", true).params.value();
+  ASSERT_EQ(found.size(), mangled.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const ParamFacts& want = mangled[i];
+    EXPECT_NE(plain[i].dtype.has_value() && plain[i].kind == ParamKind::kPointer, true);
+    EXPECT_EQ(std::tie(found[i].kind, found[i].dtype, found[i].read_only, found[i].size),
+              std::tie(want.kind, want.dtype, want.read_only, want.size))
+        << found[i].name << ": " << want.type;
+    // Types around a declarator have no simple text.
+    if (want.type.find("(*)") == std::string::npos) {
+      EXPECT_EQ(found[i].type, want.type) << found[i].name;
+    }
+  }
+}
+
+// An instance that only host code launches is one that the compiler leaves out with -G.
+TEST_F(CompiledFacts, InstancesOfHostCodeHaveNamesToo) {
+  const Source source = Source::from_text(R"(#include <cstdio>
+template <typename T, int N> __global__ void k(T* out, int rows) { out[threadIdx.x] = rows * N; }
+int main() {
+  k<float, 4><<<1, 32>>>(nullptr, 1);
+  printf("done");
+})",
+                                          "k.cu");
+  const CompileOptions options = {.arch = "sm_90a", .param_names = true};
+  EXPECT_EQ(read_facts(compile(source, options)).kernels.at(0).params.value()[1].name, "rows");
+}
+
+// They are facts of the images, which bundles and modules take from there.
+TEST_F(CompiledFacts, TypesAreFactsOfEachImage) {
+  const Compiled made =
+      compile(Source::from_text(kSaxpy, "saxpy.cu"), {.arch = "sm_90a", .param_names = true});
+  for (const Image& image : {made.ptx, made.cubin.value()}) {
+    const ParamFacts param = read_facts(image).kernels.at(0).params.value()[1];
+    EXPECT_EQ(param.type + " " + param.name, "float const* x") << to_string(image.kind());
+    EXPECT_EQ(param.dtype, DType::kF32);
+    EXPECT_TRUE(param.read_only);
+  }
+}
+
 TEST_F(CompiledFacts, FieldsOfStructsAreInTheOrderOfTheirBytes) {
-  const auto params = compiler::debug_params(Source::from_text(kStructs, "k.cu"),
-                                             {.arch = "sm_90a", .entries = {"k<double>"}});
+  const Source source = Source::from_text(kStructs, "k.cu");
+  const CompileOptions options = {.arch = "sm_90a", .entries = {"k<double>"}};
+  const auto params = compiler::debug_params(source, options, compile(source, options));
   const auto kernel =
       std::ranges::find_if(params, [](const auto& each) { return each.second.size() == 3; });
   ASSERT_NE(kernel, params.end());

@@ -1,5 +1,6 @@
 #include "compile/param_names.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "base/log.h"
 #include "compile/request.h"
 #include "image/image_content.h"
+#include "image/names/param_types.h"
 
 namespace baton::compiler {
 namespace {
@@ -24,24 +26,42 @@ std::optional<Image> with_debug_information(Source source, CompileOptions option
   }
 }
 
+// Entries for the instances of templates that the source itself makes. With debug information the
+// compiler leaves out those that only hidden host code launches.
+void add_instances(const Compiled& made, std::vector<std::string>& entries) {
+  for (const KernelFacts& kernel : read_facts(made.ptx).kernels) {
+    const std::string_view name = image::without_params(kernel.demangled);
+    // Parentheses: of "(anonymous namespace)" and of lambdas, which no entry can name.
+    const bool is_nameable = name.ends_with('>') && name.find('(') == name.npos;
+    if (is_nameable && std::ranges::find(entries, name) == entries.end()) {
+      entries.emplace_back(name);
+    }
+  }
+}
+
 }  // namespace
 
-image::DebugParams debug_params(Source source, CompileOptions options) {
+image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made) {
+  add_instances(made, options.entries);
   const std::optional<Image> ptx = with_debug_information(std::move(source), std::move(options));
   return ptx ? image::debug_params(*image::ptx_of(*ptx)) : image::DebugParams();
 }
 
-std::vector<ParamNames> param_names(const Source& source, const CompileOptions& options) {
-  const std::optional<Image> ptx = with_debug_information(source, options);
-  if (!ptx) return {};
-  std::vector<ParamNames> found;
-  for (const KernelFacts& kernel : read_facts(*ptx).kernels) {
+void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
+  if (params.empty()) return;
+  const auto add = [&](const Image& image) {
+    ImageFacts facts = read_facts(image);
+    image::take_params(facts, params);
+    image::ImageContent::keep_facts(image, std::move(facts));
+  };
+  add(compiled.ptx);
+  if (compiled.cubin) add(*compiled.cubin);
+  for (const KernelFacts& kernel : image::shared_facts(compiled.ptx)->kernels) {
     if (!kernel.params) continue;
-    ParamNames& own = found.emplace_back();
+    ParamNames& own = compiled.param_names.emplace_back();
     own.kernel = kernel.name;
     for (const ParamFacts& param : *kernel.params) own.names.push_back(param.name);
   }
-  return found;
 }
 
 }  // namespace baton::compiler

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "baton/compile.h"
 #include "image/cubin/debug_params.h"
 
@@ -9,10 +7,11 @@ namespace baton::compiler {
 
 // The parameters of a source's kernels and device functions, from its debug information. That
 // excludes optimisation, so it takes a compile to PTX of its own, which the cache keeps. A source
-// that does not compile so has none.
-image::DebugParams debug_params(Source source, CompileOptions options);
+// that does not compile so has none. `made` is the source without debug information.
+image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made);
 
-// Their names alone, of kernels.
-std::vector<ParamNames> param_names(const Source& source, const CompileOptions& options);
+// Adds the names and types of parameters that this debug information has to the facts of the
+// images. No other copies exist yet.
+void take_debug_params(Compiled& compiled, const image::DebugParams& params);
 
 }  // namespace baton::compiler

@@ -15,6 +15,10 @@ Image ImageContent::with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts
   return Image(kind, std::move(content), {});
 }
 
+void ImageContent::keep_facts(const Image& image, ImageFacts facts) {
+  image.content_->facts = std::make_shared<const ImageFacts>(std::move(facts));
+}
+
 const std::shared_ptr<const ImageFacts>& ImageContent::facts_of(const Image& image) {
   return image.content_->facts;
 }

@@ -25,6 +25,8 @@ struct ImageContent {
   // An image whose facts are known. Reads no byte of it. `held` has a NUL after PTX, which is not
   // of the text.
   static Image with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts);
+  // Gives an image facts that say more than its bytes do. No other copy of it exists yet.
+  static void keep_facts(const Image& image, ImageFacts facts);
   // Null where they are to be read from the bytes.
   static const std::shared_ptr<const ImageFacts>& facts_of(const Image& image);
 

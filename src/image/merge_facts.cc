@@ -24,9 +24,24 @@ bool is_machine_code(ImageKind kind) {
   return kind != ImageKind::kPtx;
 }
 
+// Whether `b` says more of a type than `a`.
+bool says_more(const ParamFacts& b, const ParamFacts& a) {
+  switch (a.kind) {
+    case ParamKind::kUnknown:
+      return true;
+    case ParamKind::kInteger:
+      return b.kind == ParamKind::kScalar;
+    case ParamKind::kPointer:
+      return !a.dtype && b.dtype && b.kind == ParamKind::kPointer;
+    case ParamKind::kScalar:
+    case ParamKind::kBytes:
+      return false;
+  }
+  return false;
+}
+
 void take_type(ParamFacts& into, const ParamFacts& from) {
-  if (into.kind == ParamKind::kUnknown ||
-      (into.kind == ParamKind::kInteger && from.kind == ParamKind::kScalar)) {
+  if (says_more(from, into)) {
     into.kind = from.kind;
     into.dtype = from.dtype;
     into.read_only = from.read_only;

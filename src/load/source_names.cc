@@ -24,7 +24,7 @@ image::DebugParams SourceNames::params_of(const Kernel& kernel, std::size_t numb
   if (!module.source || !module.compiled || module.from_bundle) return {};
   CompileOptions options = {.arch = kernel.device().compile_arch(), .use_cache = use_cache_};
   for (const auto& [entry, symbol] : module.compiled->symbols) options.entries.push_back(entry);
-  return compiler::debug_params(*module.source, options);
+  return compiler::debug_params(*module.source, options, *module.compiled);
 }
 
 }  // namespace baton::load

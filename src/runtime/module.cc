@@ -17,16 +17,14 @@ Module Module::load(const Device& device, const Image& image) {
 
 Module Module::load(const Device& device, Span<const Image> images) {
   return Module(std::make_shared<ModuleState>(device, images,
-                                              std::vector<std::pair<std::string, std::string>>{},
-                                              std::vector<ParamNames>{}));
+                                              std::vector<std::pair<std::string, std::string>>{}));
 }
 
 Module Module::load(const Device& device, const Compiled& compiled) {
   std::vector<Image> images;
   if (compiled.cubin) images.push_back(*compiled.cubin);
   images.push_back(compiled.ptx);
-  return Module(
-      std::make_shared<ModuleState>(device, images, compiled.symbols, compiled.param_names));
+  return Module(std::make_shared<ModuleState>(device, images, compiled.symbols));
 }
 
 Module compile(const Device& device, const Source& source, const CompileOptions& options) {

@@ -8,7 +8,6 @@
 #include "base/text/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
-#include "image/cubin/debug_params.h"
 #include "image/image_content.h"
 #include "runtime/jit_log.h"
 
@@ -49,17 +48,11 @@ std::vector<const Image*> by_preference(std::span<const Image> images) {
 }  // namespace
 
 ModuleState::ModuleState(const Device& device, std::span<const Image> images,
-                         std::vector<std::pair<std::string, std::string>> symbols,
-                         const std::vector<ParamNames>& param_names)
+                         std::vector<std::pair<std::string, std::string>> symbols)
     : device_(device),
       symbols_(std::make_move_iterator(symbols.begin()), std::make_move_iterator(symbols.end())) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
-  if (!param_names.empty()) {
-    ImageFacts named = *facts_;
-    image::name_params(named, param_names);
-    facts_ = std::make_shared<const ImageFacts>(std::move(named));
-  }
   index_.emplace(*facts_);
 }
 

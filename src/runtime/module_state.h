@@ -23,10 +23,9 @@ namespace baton {
 // Thread-safe.
 class ModuleState : public std::enable_shared_from_this<ModuleState> {
  public:
-  // `symbols`: name expression → symbol, and the names of parameters, from the compile.
+  // `symbols`: name expression → symbol, from the compile.
   ModuleState(const Device& device, std::span<const Image> images,
-              std::vector<std::pair<std::string, std::string>> symbols,
-              const std::vector<ParamNames>& param_names);
+              std::vector<std::pair<std::string, std::string>> symbols);
   // Of a library that someone else loaded: its facts are what the driver says.
   ModuleState(const Device& device, std::unique_ptr<DriverLibrary> library);
 

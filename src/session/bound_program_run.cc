@@ -108,7 +108,9 @@ void BoundProgram::play(const RunOptions& options) {
                              watch_collectives(progress_tick(options, progress)), &world_);
   std::optional<RunObserver> observer;
   try {
-    if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);
+    if (RunObserver::is_wanted(options)) {
+      observer.emplace(options, memory_, state_->plan.naming.get(), stream_, report);
+    }
     for (std::uint64_t run = 0; run < options.repeat; ++run) {
       progress.run = run;
       progress.steps_done = 0;

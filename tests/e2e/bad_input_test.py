@@ -232,12 +232,14 @@ class BadOptions(Case):
         self.check(self.run_with("--device", "sim:h300"), 2, "h300")
 
     def test_folders_in_place_of_files_are_refused_before_the_run(self):
-        (self.folder / "d").mkdir()
-        for option, value in (("--output", "y=d"), ("--trace", "d"), ("--html", "d"), ("--sarif", "d"),
+        for folder in ("d", "d.html"):
+            (self.folder / folder).mkdir()
+        for option, value in (("--output", "y=d"), ("--trace", "d"), ("--html", "d.html"), ("--sarif", "d"),
                               ("--junit", "d")):
             with self.subTest(option):
                 result = self.run_with(option, value)
-                self.check(result, 2, f"{option} {value}: d is a folder; name a file")
+                folder = value.removeprefix("y=")
+                self.check(result, 2, f"{option} {value}: {folder} is a folder; name a file")
                 self.assertNotIn("scale", result.out)
         self.check(self.baton("bench", "p.toml", "--plot", "d"), 2, "--plot d")
 

@@ -84,7 +84,7 @@ class Compile(Case):
         self.write("named.toml", PROGRAM)
         result = self.baton("inspect", "named.toml")
         self.check(result, 0)
-        self.assertIn("pointer x", result.out)
+        self.assertIn("float* x", result.out)
 
     def test_relocatable_machine_code_can_be_linked(self):
         self.write("f.cu", 'extern "C" __device__ float twice(float x) { return 2 * x; }\n')

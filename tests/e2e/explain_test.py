@@ -57,6 +57,12 @@ class Explain(Case):
         self.assertLessEqual({"shared_race", "host_race", "free_race"}, codes)
         self.check(self.baton("explain", "shared_rase"), 2, "did you mean \"shared_race\"?")
 
+    def test_lists_point_at_single_codes(self):
+        for arguments in ([], ["findings"]):
+            out = self.baton("explain", *arguments).out
+            self.assertTrue(out.endswith("\nbaton explain CODE says what helps, and where to read\n"), out[-200:])
+            self.assertNotIn("docs/", out.split("what helps against")[0])
+
     def test_groups(self):
         every = self.baton("explain", "--json").json()["codes"]
         for group, table in (("findings", "finding"), ("observations", "observation"),

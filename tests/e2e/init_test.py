@@ -6,6 +6,8 @@ import sys
 import tomllib
 import unittest
 
+import numpy
+
 from baton import ROOT, Case, main
 
 SOURCE = """\
@@ -296,6 +298,100 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
         self.assertIn("def reference(in_, rows, span_first):", script)
         compile(script, "p_reference.py", "exec")
 
+    def test_types_of_kernels_without_a_mangled_name(self):
+        """Debug information has them: no dtype is a guess."""
+        source = """#include <cuda_fp16.h>
+extern "C" __global__ void cast(__half* y, const double* x, const float4* v, unsigned char* m, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { y[i] = __double2half(x[i] + v[i].w); m[i] = 1; }
+}
+"""
+        program, text = self.draft(source=source)
+        dtypes = {name: (buffer["dtype"], buffer["shape"]) for name, buffer in program["buffers"].items()}
+        self.assertEqual(dtypes, {"y": ("f16", ["n"]), "x": ("f64", ["n"]), "v": ("f32", ["n", 4]), "m": ("u8", ["n"])})
+        self.assertIn("# double const*\n", text)
+        self.ok("run", "p.toml", "--set", "n=64", "--strict")
+
+    def test_what_a_load_does_not_see_is_written_out(self):
+        """Debug information tells the type of a number that the PTX does not use."""
+        source = 'extern "C" __global__ void k(float* y, long long unused, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }'
+        program, _ = self.draft(source=source)
+        self.assertEqual(program["steps"][0]["args"], ["y", {"i64": "unused"}, "n"])
+        self.ok("run", "p.toml", "--set", "n=64")
+
+    def test_a_buffer_of_structs_has_all_of_their_elements(self):
+        source = """struct Particle { float position[3]; float mass; float more[3]; };
+__global__ void move(Particle* particles, int count, float dt) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) particles[i].position[2] += dt * particles[i].more[2];
+}
+"""
+        program, _ = self.draft(source=source)
+        self.assertEqual(program["buffers"]["particles"]["shape"], ["count", 7])
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(count, 256)"])
+
+    def test_instances_that_host_code_launches_have_names(self):
+        source = """#include <cstdio>
+template <typename T> __global__ void twice(const T* in, T* out, int size) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < size) out[i] = 2 * in[i];
+}
+int main() { twice<float><<<1, 32>>>(nullptr, nullptr, 0); printf("done"); }
+"""
+        program, _ = self.draft(source=source)
+        self.assertEqual(list(program["buffers"]), ["in", "out"])
+
+    def test_a_kernel_that_goes_a_little_beyond_its_size(self):
+        """The offsets of rows have one element more, and so does an error by one: the user hears of it."""
+        for access, more in [("x[i + 1] - x[i]", 1), ("x[i] + x[i + 1] + x[i + 5]", 5)]:
+            with self.subTest(access):
+                source = f"""__global__ void k(float* y, const float* x, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = {access};
+}}
+"""
+                self.write("k.cu", source)
+                (self.folder / "k.toml").unlink(missing_ok=True)
+                result = self.ok("init", "k.cu")
+                self.assertIn(f"kernel k accesses up to {more} element", result.err)
+                program = tomllib.loads((self.folder / "k.toml").read_text())
+                self.assertEqual(program["buffers"]["x"]["shape"], [f"n + {more}"])
+                self.assertEqual(program["steps"][0]["grid"], ["ceildiv(n, 256)"])
+                self.ok("run", "k.toml", "--strict", "--set", "n=777")
+                # What the warning says: without the elements, the run shows the place.
+                text = (self.folder / "k.toml").read_text().replace(f"n + {more}", "n")
+                self.write("short.toml", text)
+                self.check(self.baton("run", "short.toml", "--set", "n=777"), 1, "past the end")
+
+    def test_constants_that_nobody_fills(self):
+        source = """__constant__ float weights[5];
+__constant__ int fixed = 3;
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = weights[i % 5] * fixed;
+}
+"""
+        self.write("k.cu", source)
+        result = self.ok("init", "k.cu")
+        self.assertIn("the __constant__ weights holds zeros", result.err)
+        self.assertNotIn("fixed", result.err)
+        text = (self.folder / "k.toml").read_text()
+        self.assertNotIn("weights", tomllib.loads(text)["buffers"])
+        self.write("filled.toml", text.replace("# weights = ", "weights = "))
+        self.ok("run", "filled.toml", "--set", "n=64", "--output", "y=y.npy")
+        self.assertTrue(numpy.load(self.folder / "y.npy").any())
+
+    def test_textures_are_told(self):
+        source = """__global__ void k(cudaTextureObject_t image, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = tex2D<float>(image, i, 0);
+}
+"""
+        self.write("k.cu", source)
+        result = self.ok("init", "k.cu")
+        self.assertIn("kernel k takes image (texture), which a program file cannot make", result.err)
+        self.assertNotIn("a trial", result.err)
+
     def test_fields_of_a_struct(self):
         """Pointers in it are buffers, numbers are guesses like others."""
         kernel = "extern \"C\" __global__ void k(P p) { if (threadIdx.x < p.n) p.y[threadIdx.x] = p.a * p.x[threadIdx.x]; }"
@@ -308,7 +404,7 @@ template __global__ void a::mix<float, 1>(const float*, float*, const float (*)[
         # What has no place among the fields of a program file.
         self.write("k.cu", "struct P { float* x; float* y; float a; int n, some : 3; };" + kernel)
         result = self.ok("init", "k.cu", "-o", "p.toml")
-        self.assertIn("kernel k gets zeros for p (32 bytes), so it may do nothing", result.err)
+        self.assertIn("kernel k gets zeros for p (P), so it may do nothing", result.err)
 
     def test_structs_and_arrays_inside_of_a_struct(self):
         """Each field has a line; padding that the values do not bring is bytes."""

@@ -111,7 +111,7 @@ block = 4
 args = ["y", nan]
 """)
         result = self.baton("run", "n.toml", "--find-nan")
-        self.check(result, 1, "launch 0 (k), whose argument 1 is nan, makes a NaN: y[0] is the first of 4")
+        self.check(result, 1, "launch 0 (k), whose argument 1 (a) is nan, makes a NaN: y[0] is the first of 4")
 
     def test_dump_has_the_buffers_after_a_fault(self):
         if ON_GPU:

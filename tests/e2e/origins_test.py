@@ -208,7 +208,7 @@ class Origins(Case):
         json = result.json()
         self.assertEqual((json["kind"], json["program"]), ("program", "test"))
         self.assertEqual([(k["kernel"], k["module"]) for k in json["kernels"]], [("add", 0), ("again", 0)])
-        self.assertEqual([p["kind"] for p in json["kernels"][0]["params"]], ["pointer", "integer"])
+        self.assertEqual([p["kind"] for p in json["kernels"][0]["params"]], ["pointer", "i32"])
         self.assertIn("add.cu", self.run_program(text, command="inspect").out)
         self.run_program(text.replace('entry = "add"', 'entry = "ad"'), command="inspect", status=2, parts=("p.toml:", "ad"))
         # Machine code is looked into where no device takes it.

@@ -87,7 +87,7 @@ class OwnInput(Case):
         for target in ("p.toml", "k.cu", "two.h", "w.npy", "y.npy"):
             self.check_refused(target, "run", "p.toml", "--output", f"y={target}")
         self.check_refused("x.npy", "run", "p.toml", "--input", "x=x.npy", "--output", "y=x.npy")
-        for option in ("--trace", "--html", "--sarif", "--junit"):
+        for option in ("--trace", "--sarif", "--junit"):
             for target in ("p.toml", "k.cu"):
                 self.check_refused(target, "run", "p.toml", option, target)
         self.save("e.npy", numpy.ones(8, numpy.float32))

@@ -63,6 +63,11 @@ static void look_at_kernel(const baton_kernel* kernel) {
   CHECK(info.required_block[0] == 0);
   OK(baton_kernel_param(kernel, 0, &param));
   CHECK(param.kind == BATON_PARAM_POINTER && param.size_bytes == 8 && param.offset == 0);
+  // The symbol of an extern "C" kernel has no types: these come with the names.
+  OK(baton_kernel_param(kernel, 1, &param));
+  CHECK_TEXT(param.type, "float const*");
+  CHECK_TEXT(baton_dtype_name(param.dtype), "f32");
+  CHECK(param.is_read_only == 1);
   OK(baton_kernel_param(kernel, 2, &param));
   CHECK(param.kind == BATON_PARAM_SCALAR && param.size_bytes == 4 && param.offset == 16);
   CHECK_TEXT(param.name, "a");
@@ -121,6 +126,9 @@ static void launch_saxpy(const baton_device* device, const baton_kernel* kernel)
   config.grid[0] = (kCount + 255) / 256;
   config.block[0] = 256;
   config.stream = stream;
+  tensor.dtype.bits = 64;
+  REFUSED(baton_kernel_launch(kernel, &config, values, 4), "the parameter is float* y");
+  tensor.dtype.bits = 32;
   OK(baton_kernel_launch(kernel, &config, values, 4));
   OK(baton_memory_download(y_memory, 0, y, sizeof(y), stream));
   OK(baton_stream_synchronize(stream));

@@ -156,6 +156,13 @@ std::optional<std::filesystem::path> checked_plot(const RawOptions& raw) {
               printable(raw.plot));
 }
 
+std::optional<std::filesystem::path> checked_page(const RawOptions& raw) {
+  if (raw.html.empty()) return std::nullopt;
+  std::filesystem::path page = raw.html;
+  if (page.extension() == ".html") return page;
+  throw error(ErrorCode::kInvalidInput, "--html {} does not end in .html", printable(raw.html));
+}
+
 // The command is a program of one rank, which has its own executor and contents.
 void check_tune_with(const RawOptions& raw, TuneCommand& command) {
   if (raw.tune_with.empty()) return;
@@ -215,7 +222,7 @@ Command checked_run(const RawOptions& raw) {
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
   command.trace_by = checked_trace_source(raw);
-  if (!raw.html.empty()) command.html = raw.html;
+  command.html = checked_page(raw);
   command.reports = checked_reports(raw);
   return command;
 }

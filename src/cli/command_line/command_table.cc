@@ -184,7 +184,7 @@ std::vector<CommandRow> make_table() {
          &Raw::file, kFile}},
        {{"--kernel", "REGEX", "Show only the kernels whose names match", &Raw::kernel},
         trusted(),
-        arch("sm_NN", "Show only the images for one architecture"),
+        arch("sm_NN", "Show only the images for one architecture; compile a program for it"),
         {"--extract", "DIR", "Write its images, sources and metadata into a folder", &Raw::extract,
          kFolder}},
        {{"See the kernels in a library", "baton inspect lib.so --kernel gemm"},

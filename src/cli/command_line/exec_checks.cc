@@ -66,6 +66,25 @@ void require_no_simulation(const RawOptions& raw) {
   }
 }
 
+// Nothing runs, so that there is nothing to report.
+void require_no_run(const RawOptions& raw) {
+  const std::pair<std::string_view, bool> given[] = {
+      {"the program", !raw.rest.empty()},
+      {"--json", !raw.json_file.empty()},
+      {"--log-file", !raw.log_file.empty()},
+      {"--sarif", !raw.sarif.empty()},
+      {"--junit", !raw.junit.empty()},
+      {"--suppressions", !raw.suppressions.empty()},
+      {"--timeout", !raw.timeout.empty()},
+      {"--error-exitcode", !raw.error_status.empty()},
+      {"--warnings-as-errors", raw.warnings_as_errors}};
+  for (const auto& [what, is_given] : given) {
+    if (!is_given) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "--print-env prints the environment and runs nothing; leave {} out", what);
+  }
+}
+
 }  // namespace
 
 Command checked_exec(const RawOptions& raw) {
@@ -103,6 +122,7 @@ Command checked_exec(const RawOptions& raw) {
   }
   command.warnings_as_errors = raw.warnings_as_errors;
   command.print_environment = raw.print_environment;
+  if (command.print_environment) require_no_run(raw);
   if (command.program.empty() && !command.print_environment) {
     throw Error(ErrorCode::kInvalidInput,
                 "baton exec needs a program after \"--\": baton exec -- PROGRAM ARGUMENTS");

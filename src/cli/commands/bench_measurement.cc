@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/commands/unused_options.h"
 #include "cli/output/json.h"
 #include "cli/output/or_null.h"
 #include "cli/report/load_progress.h"
@@ -26,6 +27,8 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
                     const Device& device, Output& output, const std::atomic<bool>& interrupt) {
   const Program& program = named.program;
   show_program(program, file, output);
+  require_collectives(command.collectives, program);
+  warn_of_seed(command.seed, program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;

@@ -3,6 +3,7 @@
 #include "baton/bundle.h"
 #include "baton/tvm_library.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/unused_options.h"
 #include "cli/output/counted.h"
 #include "tools/basics.h"
 #include "tools/file/program_file.h"
@@ -21,6 +22,7 @@ void build(const BuildCommand& command, Output& output) {
   const Program program = Program::from_file(command.program);
   output.files().reads(program);
   for (const std::string& warning : program.warnings()) output.warning(warning);
+  warn_of_unused(command, program, output);
   output.progress("compile");
   BundleOptions options{.architectures = command.architectures,
                         .sources = command.sources,

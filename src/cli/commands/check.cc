@@ -11,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/inspect_metadata.h"
 #include "cli/commands/record.h"
+#include "cli/commands/unused_options.h"
 #include "cli/report/check_report.h"
 #include "cli/report/kernel_modules.h"
 #include "cli/report/load_progress.h"
@@ -103,6 +104,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
   const Program& program = named.program;
   output.files().reads(program);
   show_program(program, file, output);
+  require_collectives(command.collectives, program);
   PrepareOptions options;
   options.progress = load_progress(output);
   options.pdl = command.pdl;
@@ -126,7 +128,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
 }  // namespace
 
 std::string check_file(const CheckCommand& command, const tools::CheckTarget& target,
-                       std::optional<Device>& device, Output& output) {
+                       CheckedFiles& checked, Output& output) {
   const std::filesystem::path& file = target.file;
   output.result()["file"] = file.string();
   tools::require_no_source(file);
@@ -135,11 +137,13 @@ std::string check_file(const CheckCommand& command, const tools::CheckTarget& ta
     return {};
   }
   const std::optional<tools::Contents> contents = tools::read_contents_or_program(file);
+  std::optional<Device>& device = checked.device;
   if (!device) {
     device = command.device ? Device::open(*command.device) : Device::open();
     show_device(*device, output);
   }
   if (!contents) {
+    checked.has_program = true;
     check_program(command, file, *device, output);
     return {};
   }
@@ -162,8 +166,9 @@ void check(const CheckCommand& command, Output& output) {
   if (command.files.size() > 1 || is_folder) {
     return check_files(command, output);
   }
-  std::optional<Device> device;
-  check_file(command, {first, false}, device, output);
+  CheckedFiles checked;
+  check_file(command, {first, false}, checked, output);
+  warn_of_unused(command, checked, output);
 }
 
 }  // namespace baton::cli

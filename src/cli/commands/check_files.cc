@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/commands/unused_options.h"
 #include "cli/output/counted.h"
 #include "cli/output/output_part.h"
 #include "cli/output/table.h"
@@ -47,12 +48,12 @@ class FileChecks {
  public:
   FileChecks(const CheckCommand& command, Output& output) : command_(command), output_(output) {}
 
-  void add(const tools::CheckTarget& target, std::optional<Device>& device) {
+  void add(const tools::CheckTarget& target, CheckedFiles& checked) {
     OutputPart part(output_, target.file.string(), command_.verbose);
     output_.line("\n{}", printable(target.file.string()));
     std::string skipped;
     try {
-      skipped = check_file(command_, target, device, output_);
+      skipped = check_file(command_, target, checked, output_);
     } catch (...) {
       const Error failure = current_error();
       if (failure.code() == ErrorCode::kInterrupted) throw;
@@ -162,14 +163,16 @@ class FileChecks {
 void check_files(const CheckCommand& command, Output& output) {
   const tools::CheckTargets targets = tools::find_check_targets(command.files);
   for (const std::string& remark : targets.remarks) output.warning(remark);
-  std::optional<Device> device = command.device ? Device::open(*command.device) : Device::open();
-  show_device(*device, output);
+  CheckedFiles checked;
+  checked.device = command.device ? Device::open(*command.device) : Device::open();
+  show_device(*checked.device, output);
   FileChecks checks(command, output);
   for (std::size_t k = 0; k < targets.files.size(); ++k) {
     output.progress(fmt::format("check {}", printable(targets.files[k].file.string())),
                     static_cast<double>(k) / static_cast<double>(targets.files.size()));
-    checks.add(targets.files[k], device);
+    checks.add(targets.files[k], checked);
   }
+  warn_of_unused(command, checked, output);
   checks.finish();
 }
 

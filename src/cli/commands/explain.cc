@@ -53,16 +53,18 @@ void explain(const ExplainCommand& command, Output& output) {
     for (const tools::Explanation& row : rows) show_code(row, output);
     return;
   }
-  Table table({{"code"}, {"is a"}, {""}, {"meaning"}, {"page"}});
+  Table table({{"code"}, {"is a"}, {""}, {"meaning"}});
   for (const tools::Explanation& row : rows) {
-    table.add({std::string(row.id), std::string(row.table), std::string(row.detail),
-               plain(row.meaning), tools::guide_place(row.page)});
+    table.add(
+        {std::string(row.id), std::string(row.table), std::string(row.detail), plain(row.meaning)});
   }
   output.text(table.format(output.terminal()));
-  if (command.code.empty()) return;
-  for (const tools::Explanation& row : rows) {
-    output.line("what helps against {}: {}", row.id, plain(row.remedy));
+  if (!command.code.empty()) {
+    for (const tools::Explanation& row : rows) {
+      output.line("what helps against {}: {}", row.id, plain(row.remedy));
+    }
   }
+  output.line("\nbaton explain CODE says what helps, and where to read");
 }
 
 }  // namespace baton::cli

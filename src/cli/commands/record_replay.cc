@@ -52,6 +52,8 @@ void refuse_options_of_programs(const RunCommand& command) {
       {command.find_non_finite, "--find-nan"},
       {command.follow.has_value(), "--follow"},
       {!command.devices.empty(), "--devices"},
+      {command.collectives != CollectiveExecutor::kAuto, "--collectives"},
+      {!command.trusted.empty(), "--verify-key"},
       {command.call.has_value(), "--function"},
       {command.untuned, "--untuned"}};
   for (const auto& [is_given, option] : given) {

@@ -15,6 +15,8 @@
 #include "cli/commands/ranks.h"
 #include "cli/commands/record.h"
 #include "cli/commands/seen_steps.h"
+#include "cli/commands/unused_options.h"
+#include "cli/output/counted.h"
 #include "cli/picture/run_page.h"
 #include "cli/report/check_report.h"
 #include "cli/report/kernel_modules.h"
@@ -164,6 +166,8 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   *record.sources = tools::SourceLines(program);
   output.use_sources(record.sources);
   show_program(program, command.program, output);
+  require_collectives(command.collectives, program);
+  warn_of_seed(command.seed, program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
@@ -292,7 +296,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
   if (!command.schedules.empty()) {
     const Span<const Schedule> all = command.schedules;
     const std::vector<FindingReport> known = report.findings;
-    output.progress(fmt::format("run under {} more schedules", all.size() - 1));
+    output.progress("run under " + counted(all.size() - 1, "more schedule"));
     const std::vector<ScheduleRun> runs = compare_schedules(
         executable, {all.data() + 1, all.size() - 1}, schedule_options(command, interrupt));
     show_schedules(all[0], known, runs, output);

@@ -7,6 +7,7 @@
 #include "baton/tune_choices.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/ranks.h"
+#include "cli/commands/unused_options.h"
 #include "cli/output/counted.h"
 #include "cli/picture/tune_plot.h"
 #include "cli/report/check_report.h"
@@ -88,6 +89,8 @@ void tune_rank(const TuneCommand& command, RankOfRun& rank, Output& output,
     tools::require_target("--plot " + command.plot->string(), *command.plot);
   }
   show_program(named.program, command.program, output);
+  require_collectives(command.collectives, named.program);
+  warn_of_seed(command.seed, named.program, output);
   const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);
   output.flush();

@@ -56,6 +56,15 @@ TEST(Table, WrapsBetweenWordsUnderTheColumn) {
             "  1 -> 2  12  short\n");
 }
 
+TEST(Table, NumbersKeepTheirUnits) {
+  Table table({{"kernel"}, {"compiled"}});
+  table.add({"saxpy", "cached (saves 652 ms)"});
+  EXPECT_EQ(table.format({.width = 28}),
+            "  kernel  compiled\n"
+            "  saxpy   cached (saves\n"
+            "          652 ms)\n");
+}
+
 TEST(Table, AtLastTitlesAreCutAtStrokesAndNumbersBetweenWords) {
   Table table({{"step"},
                {"passes/request", Table::Align::kRight},
@@ -64,8 +73,8 @@ TEST(Table, AtLastTitlesAreCutAtStrokesAndNumbersBetweenWords) {
   EXPECT_EQ(table.format({.width = 32}),
             "  step      passes/      dynamic\n"
             "            request       shared\n"
-            "  scale        25.5   0 B of 227\n"
-            "                             KiB\n");
+            "  scale        25.5       0 B of\n"
+            "                         227 KiB\n");
   EXPECT_EQ(table.format({.width = 25}),
             "  step   passes/  dynamic\n"
             "         request   shared\n"

@@ -1,6 +1,7 @@
 #include "cli/output/wrap.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace baton::cli {
 namespace {
@@ -38,6 +39,31 @@ std::vector<std::string_view> broken(std::string_view word, std::size_t width) {
   return parts;
 }
 
+// Whether the word is the unit of the number right before it: "652 ms)".
+bool is_unit_of(std::string_view number, std::string_view word) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "ns", "us", "ms", "s", "%"};
+  const bool is_number = number.find_first_not_of("0123456789.") == std::string_view::npos;
+  const bool is_adjacent = number.data() + number.size() + 1 == word.data();
+  const std::size_t end = word.find_last_not_of("),.:;");
+  if (!is_number || !is_adjacent || end == std::string_view::npos) return false;
+  return std::ranges::find(kUnits, word.substr(0, end + 1)) != std::end(kUnits);
+}
+
+// The words, where a number and its unit are one if they fit a line.
+std::vector<std::string_view> words_for(std::string_view text, std::size_t width) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : words_of(text)) {
+    const bool is_unit = !words.empty() && is_unit_of(words.back(), word) &&
+                         width_of(words.back()) + 1 + width_of(word) <= width;
+    if (is_unit) {
+      words.back() = {words.back().data(), words.back().size() + 1 + word.size()};
+    } else {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
@@ -65,7 +91,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   if (width_of(text) <= width) return {std::string(text)};
   std::vector<std::string> lines;
-  for (const std::string_view word : words_of(text)) {
+  for (const std::string_view word : words_for(text, width)) {
     const bool fits = !lines.empty() && width_of(lines.back()) + 1 + width_of(word) <= width;
     if (fits) {
       (lines.back() += ' ') += word;

@@ -11,7 +11,8 @@ namespace baton::cli {
 std::size_t width_of(std::string_view text);
 // The words between blanks.
 std::vector<std::string_view> words_of(std::string_view text);
-// The text in lines of at most `width` columns. A word stays whole unless it is longer than a line.
+// The text in lines of at most `width` columns. A word stays whole unless it is longer than a line,
+// and so does a number with its unit.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 }  // namespace baton::cli

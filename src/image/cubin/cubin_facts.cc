@@ -233,7 +233,7 @@ ImageFacts read_cubin_facts(const Image& image) {
         fmt::format("ABI version {} is not known: kernels are listed by name only", cubin.abi()));
   }
   CubinReader(cubin, facts).read();
-  if (facts.debug == DebugInfo::kFull) name_params(facts, debug_params(cubin.sections()));
+  if (facts.debug == DebugInfo::kFull) take_params(facts, debug_params(cubin.sections()));
   return facts;
 }
 

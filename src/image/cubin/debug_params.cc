@@ -5,84 +5,25 @@
 #include <utility>
 #include <variant>
 
+#include "image/cubin/debug_types.h"
 #include "image/cubin/dwarf_unit.h"
 #include "image/cubin/ptx_section.h"
+#include "image/names/param_types.h"
 
 namespace baton::image {
 namespace {
 
-// More fields, and structs nested deeper, are left to their reader.
+// More fields are left to their reader.
 constexpr std::size_t kMostFields = 64;
-constexpr int kMostNesting = 8;
 // Arrays of more elements are bytes.
 constexpr std::uint64_t kMostElements = 16;
 // The parameters of a kernel are smaller.
 constexpr std::uint64_t kMostBytes = 1 << 16;
 
-// The encodings of basic types.
-enum class DwarfEncoding : std::uint64_t {
-  kBoolean = 2,
-  kFloat = 4,
-  kSigned = 5,
-  kSignedChar = 6,
-  kUnsigned = 7,
-  kUnsignedChar = 8,
-};
-
-std::optional<DType> dtype_of_base(const DwarfEntry& base) {
-  constexpr DType kFloats[] = {DType::kF32, DType::kF64};
-  constexpr DType kSigned[] = {DType::kI8, DType::kI16, DType::kI32, DType::kI64};
-  constexpr DType kUnsigned[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
-  const int power = base.size == 1   ? 0
-                    : base.size == 2 ? 1
-                    : base.size == 4 ? 2
-                    : base.size == 8 ? 3
-                                     : -1;
-  if (power < 0) return std::nullopt;
-  switch (static_cast<DwarfEncoding>(base.encoding)) {
-    case DwarfEncoding::kFloat:
-      if (power < 2) return std::nullopt;
-      return kFloats[power - 2];
-    case DwarfEncoding::kSigned:
-    case DwarfEncoding::kSignedChar:
-      return kSigned[power];
-    case DwarfEncoding::kBoolean:
-    case DwarfEncoding::kUnsigned:
-    case DwarfEncoding::kUnsignedChar:
-      return kUnsigned[power];
-  }
-  return std::nullopt;
-}
-
-// The number that a type is; nothing for others. Numbers of few bytes are structs in CUDA's
-// headers.
-std::optional<DType> number_of(const DwarfEntry& type) {
-  constexpr std::pair<std::string_view, DType> kStructs[] = {{"__half", DType::kF16},
-                                                             {"__nv_bfloat16", DType::kBF16},
-                                                             {"__nv_fp8_e4m3", DType::kF8E4M3},
-                                                             {"__nv_fp8_e5m2", DType::kF8E5M2}};
-  switch (type.tag) {
-    case kTagBase:
-      return dtype_of_base(type);
-    case kTagEnumeration:
-      if (type.size == 4) return DType::kI32;
-      break;
-    case kTagStruct:
-      for (const auto& [name, dtype] : kStructs) {
-        if (type.name == name && type.size == size_of(dtype)) return dtype;
-      }
-      break;
-    default:
-      break;
-  }
-  return std::nullopt;
-}
-
 class ParamReader {
  public:
-  explicit ParamReader(std::vector<DwarfEntry> entries) : entries_(std::move(entries)) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) at_.emplace(entries_[i].offset, i);
-  }
+  explicit ParamReader(std::vector<DwarfEntry> entries)
+      : entries_(std::move(entries)), types_(entries_) {}
 
   DebugParams read() const {
     DebugParams found;
@@ -92,7 +33,9 @@ class ParamReader {
       std::vector<DebugParam> params;
       for_each_inside(i, [&](const DwarfEntry& entry) {
         if (entry.tag == kTagParameter) {
-          params.push_back({std::string(entry.name), fields_of(entry.type)});
+          params.push_back({std::string(entry.name), types_.source_type(entry.type),
+                            types_.element_size(entry.type), types_.is_texture(entry.type),
+                            fields_of(entry.type)});
         }
       });
       const std::string_view symbol = function.symbol.empty() ? function.name : function.symbol;
@@ -112,30 +55,16 @@ class ParamReader {
     }
   }
 
-  // The type at an offset without qualifiers and aliases.
-  std::optional<std::size_t> type_at(std::uint64_t offset) const {
-    for (int steps = 0; steps < kMostNesting; ++steps) {
-      const auto found = at_.find(offset);
-      if (found == at_.end()) return std::nullopt;
-      const DwarfEntry& type = entries_[found->second];
-      const bool is_alias = type.tag == kTagConst || type.tag == kTagVolatile ||
-                            type.tag == kTagRestrict || type.tag == kTagTypedef;
-      if (!is_alias) return found->second;
-      offset = type.type;
-    }
-    return std::nullopt;
-  }
-
   bool is_struct(const DwarfEntry& type) const {
     return type.tag == kTagStruct || type.tag == kTagClass;
   }
 
   // Empty where the type is not a struct whose fields are known.
   std::vector<DebugField> fields_of(std::uint64_t type) const {
-    const std::optional<std::size_t> at = type_at(type);
+    const std::optional<std::size_t> at = types_.at(type);
     if (!at || !is_struct(entries_[*at])) return {};
     std::vector<DebugField> fields;
-    if (!add_fields(*at, {}, 0, kMostNesting, fields)) return {};
+    if (!add_fields(*at, {}, 0, DebugTypes::kMostNesting, fields)) return {};
     std::uint64_t end = 0;
     for (const DebugField& field : fields) {
       if (field.offset < end) return {};
@@ -161,11 +90,11 @@ class ParamReader {
 
   bool add_field(std::uint64_t of, const std::string& name, std::uint64_t offset, int nesting,
                  std::vector<DebugField>& fields) const {
-    const std::optional<std::size_t> at = type_at(of);
+    const std::optional<std::size_t> at = types_.at(of);
     if (!at || fields.size() >= kMostFields) return false;
     const DwarfEntry& type = entries_[*at];
     if (type.tag == kTagArray) return add_array(*at, name, offset, nesting, fields);
-    if (const auto dtype = number_of(type)) {
+    if (const auto dtype = DebugTypes::number_of(type)) {
       fields.push_back({name, offset, size_of(*dtype), false, dtype});
       return true;
     }
@@ -174,9 +103,9 @@ class ParamReader {
       return add_fields(*at, has_prefix ? name + "." : name, offset, nesting - 1, fields);
     }
     if (type.tag == kTagPointer) {
-      const std::optional<std::size_t> to = type_at(type.type);
+      const std::optional<std::size_t> to = types_.at(type.type);
       fields.push_back({name, offset, sizeof(std::uint64_t), true,
-                        to ? number_of(entries_[*to]) : std::nullopt});
+                        to ? DebugTypes::number_of(entries_[*to]) : std::nullopt});
       return true;
     }
     return add_bytes(name, offset, type.size, fields);
@@ -186,7 +115,7 @@ class ParamReader {
   bool add_array(std::size_t at, const std::string& name, std::uint64_t offset, int nesting,
                  std::vector<DebugField>& fields) const {
     const DwarfEntry& array = entries_[at];
-    const std::optional<std::size_t> element = type_at(array.type);
+    const std::optional<std::size_t> element = types_.at(array.type);
     const std::uint64_t size = element ? entries_[*element].size : 0;
     const bool is_pointer = element && entries_[*element].tag == kTagPointer;
     const std::uint64_t step = is_pointer ? sizeof(std::uint64_t) : size;
@@ -219,7 +148,7 @@ class ParamReader {
   }
 
   const std::vector<DwarfEntry> entries_;
-  std::unordered_map<std::uint64_t, std::size_t> at_;  // by offset
+  const DebugTypes types_;
 };
 
 // The sections that are needed here.
@@ -261,23 +190,18 @@ DebugParams debug_params(const std::vector<ElfSection>& sections) {
   return found.params();
 }
 
-void name_params(ImageFacts& facts, const DebugParams& params) {
+void take_params(ImageFacts& facts, const DebugParams& params) {
   for (KernelFacts& kernel : facts.kernels) {
     const auto found = params.find(kernel.name);
     if (found == params.end() || !kernel.params) continue;
     if (found->second.size() != kernel.params->size()) continue;
+    std::vector<SourceType> types;
     for (std::size_t i = 0; i < found->second.size(); ++i) {
       (*kernel.params)[i].name = found->second[i].name;
+      types.push_back(found->second[i].type);
     }
+    if (!has_types_in_name(kernel)) apply_types(kernel, types);
   }
-}
-
-void name_params(ImageFacts& facts, const std::vector<ParamNames>& params) {
-  DebugParams by_kernel;
-  for (const ParamNames& kernel : params) {
-    for (const std::string& name : kernel.names) by_kernel[kernel.kernel].push_back({name, {}});
-  }
-  name_params(facts, by_kernel);
 }
 
 }  // namespace baton::image

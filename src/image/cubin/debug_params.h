@@ -9,6 +9,7 @@
 #include "baton/dtype.h"
 #include "baton/image.h"
 #include "image/container/elf.h"
+#include "image/names/source_type.h"
 #include "ptx/ast.h"
 
 namespace baton::image {
@@ -24,6 +25,9 @@ struct DebugField {
 
 struct DebugParam {
   std::string name;  // empty: it has none
+  SourceType type;
+  std::uint64_t element_size = 0;  // in bytes, of what a pointer points to; 0: it is not known
+  bool is_texture = false;         // a texture or surface object: a handle in 64 bits
   // Of a struct by value: its fields in the order of their bytes, without overlap. Unions and long
   // arrays are bytes. Empty for others, and for a struct with bit fields.
   std::vector<DebugField> fields;
@@ -36,8 +40,8 @@ using DebugParams = std::unordered_map<std::string, std::vector<DebugParam>>;
 DebugParams debug_params(const ptx::ParsedModule& module);
 DebugParams debug_params(const std::vector<ElfSection>& sections);
 
-// Gives the parameters of kernels their names, where the numbers of parameters agree.
-void name_params(ImageFacts& facts, const DebugParams& params);
-void name_params(ImageFacts& facts, const std::vector<ParamNames>& params);
+// Gives the parameters of kernels their names, and their types where the symbol has none, as that
+// of an extern "C" kernel. The numbers of parameters must agree, and for the types their sizes.
+void take_params(ImageFacts& facts, const DebugParams& params);
 
 }  // namespace baton::image

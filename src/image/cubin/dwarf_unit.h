@@ -16,6 +16,7 @@ enum DwarfTag : std::uint64_t {
   kTagParameter = 0x05,
   kTagMember = 0x0d,
   kTagPointer = 0x0f,
+  kTagReference = 0x10,
   kTagStruct = 0x13,
   kTagTypedef = 0x16,
   kTagUnion = 0x17,
@@ -25,6 +26,8 @@ enum DwarfTag : std::uint64_t {
   kTagFunction = 0x2e,
   kTagVolatile = 0x35,
   kTagRestrict = 0x37,
+  kTagUnspecified = 0x3b,  // void
+  kTagRvalueReference = 0x42,
 };
 
 // One entry of debug information, with those of its attributes that are needed here. What it lacks

@@ -188,48 +188,8 @@ class MangledText {
   std::size_t element_ = kNoElement;
 };
 
-// CUDA's types on every platform it has: 64-bit, LP64.
-struct KnownType {
-  std::string_view name;
-  DType dtype;
-};
-constexpr KnownType kKnownTypes[] = {
-    {"bool", DType::kBool},
-    {"char", DType::kI8},
-    {"signed char", DType::kI8},
-    {"unsigned char", DType::kU8},
-    {"short", DType::kI16},
-    {"unsigned short", DType::kU16},
-    {"int", DType::kI32},
-    {"unsigned int", DType::kU32},
-    {"long", DType::kI64},
-    {"unsigned long", DType::kU64},
-    {"long long", DType::kI64},
-    {"unsigned long long", DType::kU64},
-    {"wchar_t", DType::kI32},
-    {"char8_t", DType::kU8},
-    {"char16_t", DType::kU16},
-    {"char32_t", DType::kU32},
-    {"float", DType::kF32},
-    {"double", DType::kF64},
-    {"__half", DType::kF16},
-    {"_Float16", DType::kF16},
-    {"__fp16", DType::kF16},
-    {"__nv_bfloat16", DType::kBF16},
-    {"__bf16", DType::kBF16},
-    {"__nv_fp8_e4m3", DType::kF8E4M3},
-    {"__nv_fp8_e5m2", DType::kF8E5M2},
-};
-
-std::optional<DType> known_type(std::string_view name) {
-  const auto found = std::find_if(std::begin(kKnownTypes), std::end(kKnownTypes),
-                                  [&](const KnownType& known) { return known.name == name; });
-  if (found == std::end(kKnownTypes)) return std::nullopt;
-  return found->dtype;
-}
-
-MangledParam param_of(MangledText& text, Node node) {
-  MangledParam param;
+SourceType param_of(MangledText& text, Node node) {
+  SourceType param;
   param.type = text.type(node);
   const auto bare = [&](Node of, bool* is_const) {
     while (of->kind == Kind::kTemplateParam || of->kind == Kind::kQualified) {
@@ -246,11 +206,11 @@ MangledParam param_of(MangledText& text, Node node) {
     case Kind::kRvalue:
       param.kind = ParamKind::kPointer;
       param.size = 8;
-      param.dtype = known_type(text.type(bare(type->children[0], &param.read_only)));
+      param.dtype = dtype_of_type(text.type(bare(type->children[0], &param.read_only)));
       return param;
     case Kind::kName:
     case Kind::kBuiltin:
-      param.dtype = known_type(type->text);
+      param.dtype = dtype_of_type(type->text);
       if (param.dtype) {
         param.kind = ParamKind::kScalar;
         param.size = static_cast<std::uint32_t>(size_of(*param.dtype));
@@ -266,10 +226,10 @@ MangledName write(const MangledParser::Encoding& encoding) {
   MangledName out;
   out.text = text.type(encoding.name);
   if (!encoding.is_function) return out;
-  std::vector<MangledParam> params;
+  std::vector<SourceType> params;
   for (Node node : encoding.params) {
     if (node->kind == Kind::kExpansion) {
-      for (MangledParam& param : text.expand(node, [&](Node n) { return param_of(text, n); })) {
+      for (SourceType& param : text.expand(node, [&](Node n) { return param_of(text, n); })) {
         params.push_back(std::move(param));
       }
     } else {
@@ -277,7 +237,7 @@ MangledName write(const MangledParser::Encoding& encoding) {
     }
   }
   std::vector<std::string> types;
-  for (const MangledParam& param : params) types.push_back(param.type);
+  for (const SourceType& param : params) types.push_back(param.type);
   out.text += fmt::format("({})", MangledText::list(types));
   out.params = std::move(params);
   return out;

@@ -15,10 +15,10 @@ std::string text_of(std::string_view symbol) {
   return name ? name->text : "(unreadable)";
 }
 
-MangledParam only_param(std::string_view type_code) {
+SourceType only_param(std::string_view type_code) {
   const auto name = read_mangled("_Z1k" + std::string(type_code));
   EXPECT_TRUE(name && name->params && name->params->size() == 1) << type_code;
-  return name && name->params && !name->params->empty() ? (*name->params)[0] : MangledParam{};
+  return name && name->params && !name->params->empty() ? (*name->params)[0] : SourceType{};
 }
 
 TEST(MangledName, WritesWhatAPersonWouldWrite) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/text/text.h"
@@ -10,12 +11,12 @@
 namespace baton::image {
 namespace {
 
-bool agrees(const ParamFacts& param, const MangledParam& named) {
+bool agrees(const ParamFacts& param, const SourceType& named) {
   return named.size == 0 || named.size == param.size;
 }
 
-void apply(ParamFacts& param, const MangledParam& named) {
-  param.type = named.type;
+void apply(ParamFacts& param, const SourceType& named) {
+  if (!named.type.empty()) param.type = named.type;
   param.read_only = named.read_only;
   if (named.kind != ParamKind::kUnknown) {
     param.kind = named.kind;
@@ -37,12 +38,17 @@ void apply_name(KernelFacts& kernel) {
   if (!name) return;
   kernel.demangled = std::move(name->text);
   if (!name->params || !kernel.params || name->params->size() != kernel.params->size()) return;
-  for (std::size_t i = 0; i < kernel.params->size(); ++i) {
-    if (!agrees((*kernel.params)[i], (*name->params)[i])) return;
-  }
-  for (std::size_t i = 0; i < kernel.params->size(); ++i) {
-    apply((*kernel.params)[i], (*name->params)[i]);
-  }
+  apply_types(kernel, *name->params);
+}
+
+bool has_types_in_name(const KernelFacts& kernel) {
+  return kernel.demangled.ends_with(')');
+}
+
+void apply_types(KernelFacts& kernel, const std::vector<SourceType>& types) {
+  std::vector<ParamFacts>& params = *kernel.params;
+  if (!std::ranges::equal(params, types, agrees)) return;
+  for (std::size_t i = 0; i < params.size(); ++i) apply(params[i], types[i]);
 }
 
 std::string_view without_params(std::string_view demangled) {

@@ -5,12 +5,20 @@
 #include <vector>
 
 #include "baton/image.h"
+#include "image/names/source_type.h"
 
 namespace baton::image {
 
 // Fills the demangled name of a kernel, and the parameters' types from it where it says them. A
 // name that disagrees with the parameters the image has, in number or in size, is not believed.
 void apply_name(KernelFacts& kernel);
+
+// Whether that name tells the parameters' types.
+bool has_types_in_name(const KernelFacts& kernel);
+
+// Gives the parameters these types, which are as many. Where one disagrees with the size of its
+// parameter, none is believed.
+void apply_types(KernelFacts& kernel, const std::vector<SourceType>& types);
 
 // How a parameter of unknown source type is called in messages: "pointer", "i32", "12 bytes".
 std::string describe_type(const ParamFacts& param);

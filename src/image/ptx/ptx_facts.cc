@@ -180,7 +180,7 @@ ImageFacts read_ptx_facts(const Image& image) {
     }
   }
   facts.remarks = reach.remarks();
-  if (facts.debug == DebugInfo::kFull) name_params(facts, debug_params(*module));
+  if (facts.debug == DebugInfo::kFull) take_params(facts, debug_params(*module));
   return facts;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/array/array.h"
 #include "base/error.h"
+#include "base/text/text.h"
 #include "play/moves.h"
 
 namespace baton {
@@ -19,14 +20,16 @@ std::optional<double> number_of(const LaunchArgument& argument) {
   return number == nullptr ? std::nullopt : std::optional(*number);
 }
 
-// ", whose argument 2 is nan,"; empty where no argument is such a number.
-std::string non_finite_argument(const ProgramStep& step) {
+// ", whose argument 2 (alpha) is nan,"; empty where no argument is such a number.
+std::string non_finite_argument(const ProgramStep& step, const bind::ParamNaming* naming) {
   const auto* launch = std::get_if<LaunchStep>(&step.action);
   if (launch == nullptr) return "";
   for (std::size_t i = 0; i < launch->args.size(); ++i) {
     const std::optional<double> number = number_of(launch->args[i]);
     if (!number || std::isfinite(*number)) continue;
-    return fmt::format(", whose argument {} is {},", i, *number);
+    const std::string name = bind::ValuePlace{launch->kernel, i, naming}.parameter_name();
+    return fmt::format(", whose argument {}{} is {},", i,
+                       name.empty() ? "" : fmt::format(" ({})", printable(name)), *number);
   }
   return "";
 }
@@ -42,8 +45,8 @@ std::string CompletedStep::indexes_text() const {
 }
 
 RunObserver::RunObserver(const RunOptions& options, const ProgramMemory& memory,
-                         const Stream& stream, RunReport& report)
-    : options_(options), memory_(memory), stream_(stream), report_(report) {
+                         const bind::ParamNaming* naming, const Stream& stream, RunReport& report)
+    : options_(options), memory_(memory), naming_(naming), stream_(stream), report_(report) {
   if (!options.find_non_finite) return;
   search_.emplace(memory.table(),
                   [this](std::size_t buffer) { return memory_.contents_of(buffer, stream_); });
@@ -77,7 +80,7 @@ void RunObserver::search(const bind::PlannedStep& planned, const CompletedStep& 
   found->launch =
       step.launch ? fmt::format("launch {} ({})", *step.launch, step.label) : step.label;
   if (!indexes.empty()) found->launch += ", " + indexes;
-  argument_ = non_finite_argument(*planned.source);
+  argument_ = non_finite_argument(*planned.source, naming_);
   found->where = step.where;
   report_.non_finite = std::move(*found);
   ended_ = true;
@@ -86,11 +89,12 @@ void RunObserver::search(const bind::PlannedStep& planned, const CompletedStep& 
 void RunObserver::finish() const {
   if (!report_.non_finite) return;
   const NonFiniteReport& found = *report_.non_finite;
-  throw error_at(found.where, ErrorCode::kMismatch,
-                 "{}{} makes {}{}: {}{} is the first of {} such element{}", found.launch, argument_,
-                 found.value == "nan" ? "a NaN" : "an infinity",
+  throw error_at(found.where, ErrorCode::kMismatch, "{}{} makes {}{}: {}{} is {}", found.launch,
+                 argument_, found.value == "nan" ? "a NaN" : "an infinity",
                  argument_.empty() ? " of finite values" : "", found.buffer,
-                 shape_text(found.index), found.count, found.count == 1 ? "" : "s");
+                 shape_text(found.index),
+                 found.count == 1 ? "the only such element"
+                                  : fmt::format("the first of {} such elements", found.count));
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "baton/executable.h"
+#include "bind/value_place.h"
 #include "play/player.h"
 #include "session/memory/program_memory.h"
 #include "session/run/non_finite.h"
@@ -21,8 +22,9 @@ class RunObserver : public play::StepObserver {
   }
 
   // All outlive it. The buffers have their first contents.
-  RunObserver(const RunOptions& options, const ProgramMemory& memory, const Stream& stream,
-              RunReport& report);
+  // Without `naming` arguments have no names.
+  RunObserver(const RunOptions& options, const ProgramMemory& memory,
+              const bind::ParamNaming* naming, const Stream& stream, RunReport& report);
 
   bool step_done(const bind::RunStep& at, bool sent, std::span<const std::int64_t> slots) override;
 
@@ -36,6 +38,7 @@ class RunObserver : public play::StepObserver {
 
   const RunOptions& options_;
   const ProgramMemory& memory_;
+  const bind::ParamNaming* const naming_;
   const Stream& stream_;
   RunReport& report_;
   std::optional<NonFiniteSearch> search_;

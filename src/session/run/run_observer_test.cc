@@ -106,7 +106,7 @@ TEST_F(ObserverTest, FindsTheStepThatMakesAnInfinity) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kMismatch);
     EXPECT_THAT(failure.message(), HasSubstr("launch 0 (saxpy), i = 2 makes an infinity of finite "
-                                             "values: y[3] is the first of 1 such element"));
+                                             "values: y[3] is the only such element"));
     EXPECT_THAT(failure.where().to_string(), HasSubstr("test.toml:"));
   }
   ASSERT_TRUE(executable.report().non_finite);

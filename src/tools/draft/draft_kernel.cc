@@ -51,6 +51,21 @@ KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
   return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
 }
 
+// Constant variables without an initialiser. Headers have none.
+std::vector<VariableFacts> unfilled_constants(const Image& ptx, const ImageFacts& facts) {
+  const auto module = image::ptx_of(ptx);
+  std::vector<VariableFacts> found;
+  for (const ptx::TopLevel& item : module->items()) {
+    const auto* const variable = std::get_if<ptx::Variable>(&item);
+    if (variable == nullptr || variable->space != ptx::StateSpace::kConst) continue;
+    if (!variable->initialiser.empty()) continue;
+    for (const VariableFacts& each : facts.variables) {
+      if (each.name == variable->name) found.push_back(each);
+    }
+  }
+  return found;
+}
+
 // The elements of CUDA's vector types, such as the "float4" of "float4 const*": "float" has one.
 int vector_width(std::string_view type) {
   const std::string_view name = type.substr(0, type.find_first_of(" *"));
@@ -64,15 +79,22 @@ int vector_width(std::string_view type) {
   return is_vector ? name.back() - '0' : 1;
 }
 
+// `element_size`: the bytes of what the pointer leads to, 0 where that is not known.
 DraftBuffer buffer_of(const std::string& name, const std::string& param_name,
-                      const ParamFacts& param, const image::ParamUse* use) {
+                      const ParamFacts& param, std::uint64_t element_size,
+                      const image::ParamUse* use) {
   const bool is_accessed = use != nullptr && use->element.has_value();
   DraftBuffer buffer;
   buffer.name = name;
   buffer.param = param_name;
   buffer.role = role_of(param, use);
   buffer.dtype = param.dtype ? *param.dtype : is_accessed ? *use->element : DType::kF32;
-  const int width = vector_width(param.type);
+  std::uint64_t width = vector_width(param.type);
+  if (element_size > 0 && !param.dtype) {
+    // A struct, as so many elements of its first access.
+    if (element_size % size_of(buffer.dtype) != 0) buffer.dtype = DType::kU8;
+    width = element_size / size_of(buffer.dtype);
+  }
   std::string& line = buffer.definition;
   line = fmt::format("{{ dtype = \"{}\", shape = [@{}], role = \"{}\"", to_string(buffer.dtype),
                      width == 1 ? "" : fmt::format(", {}", width), buffer.role);
@@ -123,6 +145,13 @@ ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& paramet
     param.type = to_string(*dtype);
   }
   return param;
+}
+
+// Whether a load does not see what number a parameter is, so that the argument says it.
+bool needs_type(const KernelFile& file, const KernelFacts& kernel, std::size_t index) {
+  const ImageFacts& loaded = file.loaded_facts ? *file.loaded_facts : file.facts;
+  const ParamKind kind = loaded.kernel(kernel.name)->params->at(index).kind;
+  return kind != ParamKind::kScalar && kind != ParamKind::kInteger;
 }
 
 // A number with its type.
@@ -192,7 +221,7 @@ class StructDraft {
     const std::string name = names_.buffer(
         prefix_, param_.empty() ? "" : fmt::format("{}_{}", param_, underscored(field.name)),
         index_);
-    kernel_.buffers.push_back(buffer_of(name, "", facts, nullptr));
+    kernel_.buffers.push_back(buffer_of(name, "", facts, 0, nullptr));
     return "\"" + name + "\"";
   }
 
@@ -233,8 +262,18 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
     kernels.key = "source";
     kernels.facts = read_facts(compiled);
     kernels.ptx = compiled.ptx;
-    kernels.param_names = compiler::debug_params(source, how);
+    kernels.param_names = compiler::debug_params(source, how, compiled);
+    kernels.loaded_facts = kernels.facts;
+    image::take_params(kernels.facts, kernels.param_names);
   } else {
+    const char* const unused = !options.entries.empty() ? "--entry"
+                               : !options.arch.empty()  ? "--arch"
+                                                        : nullptr;
+    if (unused != nullptr) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{} is an image, whose kernels are made already; leave {} out", file.string(),
+                  unused);
+    }
     const Image image = Image::from_file(file);
     kernels.key = key_of(image.kind());
     kernels.facts = read_facts(image);
@@ -243,6 +282,7 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
       kernels.param_names = image::debug_params(*image::ptx_of(image));
     }
   }
+  if (kernels.ptx) kernels.constants = unfilled_constants(*kernels.ptx, kernels.facts);
   if (kernels.facts.kernels.empty()) {
     throw error(ErrorCode::kInvalidInput,
                 "{} has no kernel{}; a template needs --entry \"NAME<TYPES>\", and a kernel is "
@@ -301,17 +341,23 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
       kernel.guesses.push_back(guessed(names.param(facts, i), i, "tensor map"));
       continue;
     }
+    if (names.is_texture(facts, i)) {
+      kernel.arguments.emplace_back("{ u64 = 0 }");
+      kernel.textures.push_back(guessed(names.param(facts, i), i, "texture"));
+      continue;
+    }
     switch (param.kind) {
       case ParamKind::kPointer: {
         const std::string own = names.buffer(prefix, names.param(facts, i), i);
-        kernel.buffers.push_back(buffer_of(own, names.param(facts, i), param, use));
+        kernel.buffers.push_back(
+            buffer_of(own, names.param(facts, i), param, names.element_size(facts, i), use));
         kernel.arguments.push_back("\"" + own + "\"");
         break;
       }
       case ParamKind::kScalar:
       case ParamKind::kInteger:
         kernel.arguments.push_back(scalar_argument(param, i, names, kernel));
-        if (image_param.kind == ParamKind::kUnknown) {
+        if (param.dtype && needs_type(file, facts, i)) {
           kernel.arguments.back() = typed(*param.dtype, kernel.arguments.back());
         }
         kernel.guesses.push_back(guessed(names.param(facts, i), i, param.type));

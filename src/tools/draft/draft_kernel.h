@@ -23,8 +23,12 @@ inline constexpr std::string_view kDraftDevice = "sim:h200";
 struct KernelFile {
   std::string key;  // "source", "ptx", "cubin", "fatbin"
   std::string path;
-  ImageFacts facts;
+  ImageFacts facts;  // with what the debug information says
+  // Those that a load sees, which has no debug information; empty: the same.
+  std::optional<ImageFacts> loaded_facts;
   std::optional<Image> ptx;
+  // Those that hold zeros until a run fills them.
+  std::vector<VariableFacts> constants;
   // The names of kernels' parameters in the source, by symbol, where they are known.
   image::DebugParams param_names;
 };
@@ -51,9 +55,11 @@ struct DraftKernel {
   std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;            // about arguments
   std::vector<std::string> structs;            // those of `arguments` that are zeros
+  std::vector<std::string> textures;           // those of `arguments` that no program can make
   std::vector<LaunchGuess> launches;           // the likeliest first
   LaunchGuess launch;                          // the chosen one
   std::int64_t elements = 0;                   // the size with which it was tried; 0: any
+  std::uint32_t beyond = 0;                    // elements that buffers of a line have beyond it
   std::uint32_t multiple_of = 1;               // of which the size is, so that it stays inside
   const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };

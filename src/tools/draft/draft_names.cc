@@ -58,7 +58,7 @@ template <typename Visit>
 void DraftNames::for_each_count(const KernelFacts& kernel, Visit&& visit) const {
   if (!kernel.params) return;
   for (std::size_t i = 0; i < kernel.params->size(); ++i) {
-    if (is_count((*kernel.params)[i])) visit(count(kernel, i));
+    if (is_count((*kernel.params)[i]) && !is_texture(kernel, i)) visit(count(kernel, i));
     for (const image::DebugField& field : fields(kernel, i)) {
       if (is_count(field)) visit(count(field));
     }
@@ -89,6 +89,16 @@ DraftSize DraftNames::size(const KernelFacts& kernel) const {
 std::string DraftNames::param(const KernelFacts& kernel, std::size_t index) const {
   const image::DebugParam* const found = find(kernel, index);
   return found != nullptr && is_plain(found->name) ? found->name : "";
+}
+
+std::uint64_t DraftNames::element_size(const KernelFacts& kernel, std::size_t index) const {
+  const image::DebugParam* const found = find(kernel, index);
+  return found == nullptr ? 0 : found->element_size;
+}
+
+bool DraftNames::is_texture(const KernelFacts& kernel, std::size_t index) const {
+  const image::DebugParam* const found = find(kernel, index);
+  return found != nullptr && found->is_texture;
 }
 
 std::vector<image::DebugField> DraftNames::fields(const KernelFacts& kernel,

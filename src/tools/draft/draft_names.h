@@ -36,6 +36,11 @@ class DraftNames {
   // The name of a parameter as the source has it; empty if it is not known, or no plain name.
   std::string param(const KernelFacts& kernel, std::size_t index) const;
 
+  // The bytes of an element that a pointer leads to; 0 if they are not known.
+  std::uint64_t element_size(const KernelFacts& kernel, std::size_t index) const;
+  // Whether the parameter is a texture or surface object.
+  bool is_texture(const KernelFacts& kernel, std::size_t index) const;
+
   // The fields of a struct by value; empty if they are not known.
   std::vector<image::DebugField> fields(const KernelFacts& kernel, std::size_t index) const;
 

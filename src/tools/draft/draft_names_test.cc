@@ -42,7 +42,7 @@ struct Kernels {
       kernel.params.emplace();
       for (const Param& param : params) {
         kernel.params->push_back(param.facts);
-        names[kernel.name].push_back({param.name, {}});
+        names[kernel.name].emplace_back().name = param.name;
       }
     }
   }

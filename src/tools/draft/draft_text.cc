@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "image/find_variable.h"
+
 namespace baton::tools {
 namespace {
 
@@ -31,11 +33,24 @@ std::string with_shape(const std::string& line, const DraftKernel& kernel) {
   const int count = axes_of(kernel.launch.cover.extent);
   std::vector<std::string> axes;
   for (int axis = count; axis-- > 0;) {
-    axes.push_back(fmt::format("\"{}\"", kernel.size.along(axis, count)));
+    std::string size = kernel.size.along(axis, count);
+    if (kernel.beyond > 0) size += fmt::format(" + {}", kernel.beyond);
+    axes.push_back(fmt::format("\"{}\"", size));
   }
   std::string result = line;
   result.replace(result.find('@'), 1, fmt::to_string(fmt::join(axes, ", ")));
   return result;
+}
+
+// The line for a variable, as a comment: what it holds, and of which type, is not known.
+std::string constant_line(const VariableFacts& variable, const std::string& kernel) {
+  const std::string name = image::source_name(variable);
+  const DType dtype = variable.size % 4 == 0 ? DType::kF32 : DType::kU8;
+  return fmt::format(
+      "# {} = {{ dtype = \"{}\", shape = [{}], role = \"input\", init = \"random\", "
+      "variable = {} }}  # __constant__: zeros without this line\n",
+      underscored(name), to_string(dtype), variable.size / size_of(dtype),
+      toml_string(kernel + "." + name));
 }
 
 // What the launch metadata says about every launch. Its values come with a call, so they are
@@ -132,6 +147,9 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
     for (const DraftBuffer& buffer : kernel.buffers) {
       text += fmt::format("{} = {}\n", buffer.name, with_shape(buffer.definition, kernel));
     }
+  }
+  for (const VariableFacts& variable : file.constants) {
+    text += constant_line(variable, kernels.front().name);
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));

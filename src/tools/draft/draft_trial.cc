@@ -41,9 +41,13 @@ bool is_code_error(const FindingReport& finding) {
 void look_at(const RunReport& report, Trial& trial) {
   const auto first = std::ranges::find_if(report.findings, is_code_error);
   if (trial.failure && first != report.findings.end()) trial.failure->code_error = *first;
-  trial.reads_unwritten |= std::ranges::any_of(report.findings, [](const FindingReport& finding) {
-    return finding.kind == driver::to_string(driver::FindingKind::kUninitialized);
-  });
+  const auto has = [&](driver::FindingKind kind) {
+    return std::ranges::any_of(report.findings, [&](const FindingReport& finding) {
+      return finding.kind == driver::to_string(kind);
+    });
+  };
+  trial.reads_unwritten |= has(driver::FindingKind::kUninitialized);
+  trial.is_outside = has(driver::FindingKind::kOutOfBounds);
 }
 
 bool is_marked(const ProgramBuffer& buffer) {

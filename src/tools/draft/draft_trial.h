@@ -32,6 +32,8 @@ struct Trial {
   bool leaves_out = false;
 
   bool breaks_off() const { return failure && failure->breaks_off; }
+  // Whether it broke off at an access outside of the buffers.
+  bool is_outside = false;
 };
 
 // Runs the kernel with its guessed launch on the simulated GPU. `elements`: the size along an axis.

@@ -19,6 +19,12 @@ constexpr seconds kDraftLimit{2};
 // The time of all trials of one kernel, after which no further guess is tried.
 constexpr seconds kTrialsLimit{30};
 
+// The elements beyond a line that a kernel may access: those of a stencil, the last of the offsets
+// of rows, or those of an error by one.
+constexpr std::uint32_t kMostBeyond = 8;
+// The next multiple of any block is farther away than that.
+constexpr std::int64_t kOddElements = 97;
+
 class LaunchChoice {
  public:
   LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel)
@@ -106,6 +112,7 @@ class LaunchChoice {
     DraftKernel tried = with(guess);
     Trial trial;
     if (has_bounds_) trial = try_all(tried);
+    if (trial.breaks_off() && trial.is_outside && extend(tried)) trial = try_all(tried);
     // A failure that goes on, such as a race, is of the kernel's code. N is still one whose run
     // its reader can wait for.
     if (trial.failure && !trial.breaks_off()) try_draft(tried);
@@ -135,6 +142,31 @@ class LaunchChoice {
     tried.launch = guess;
     tried.multiple_of = has_bounds_ ? 1 : guess.block[0];
     return tried;
+  }
+
+  // Whether the kernel stays inside of buffers that are a little longer than a line. It gets the
+  // fewest elements more that suffice.
+  bool extend(DraftKernel& kernel) const {
+    if (kernel.launch.cover.extent != Extent::kLine) return false;
+    const auto stays_inside = [&](std::uint32_t beyond) {
+      kernel.beyond = beyond;
+      return !try_kernel(file_, origin_, kernel, kOddElements, kScoutLimit).breaks_off();
+    };
+    std::uint32_t most = kMostBeyond;
+    if (!stays_inside(most)) {
+      kernel.beyond = 0;
+      return false;
+    }
+    for (std::uint32_t least = 1; least < most;) {
+      const std::uint32_t middle = (least + most) / 2;
+      if (stays_inside(middle)) {
+        most = middle;
+      } else {
+        least = middle + 1;
+      }
+    }
+    kernel.beyond = most;
+    return true;
   }
 
   // Tries several values of N, until one fails.

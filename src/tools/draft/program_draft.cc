@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "image/find_variable.h"
 #include "tools/draft/draft_kernel.h"
 #include "tools/draft/draft_names.h"
 #include "tools/draft/draft_text.h"
@@ -51,6 +52,7 @@ void share_buffers(std::vector<DraftKernel>& kernels) {
         const DraftKernel& earlier = kernels[writer];
         if (earlier.launch.cover.extent != kernel.launch.cover.extent) continue;
         if (earlier.size.symbols != kernel.size.symbols) continue;
+        if (earlier.beyond < kernel.beyond) continue;
         const auto written = std::ranges::find_if(earlier.buffers, [&](const DraftBuffer& each) {
           return each.role != "input" && each.param == read.param && each.dtype == read.dtype;
         });
@@ -83,10 +85,22 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   for (const KernelFacts& facts : all) {
     DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
                                       names, find_function(options.functions, facts));
-    if (!is_tried) {
+    if (!kernel.textures.empty()) {
+      draft.remarks.push_back(fmt::format(
+          "kernel {} takes {}, which a program file cannot make; run a program of yours that makes "
+          "it by baton exec",
+          kernel.name, fmt::join(kernel.textures, ", ")));
+    }
+    if (!is_tried || !kernel.textures.empty()) {
       kernel.launch = kernel.launches.front();
     } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
+    }
+    if (kernel.beyond > 0) {
+      draft.remarks.push_back(fmt::format(
+          "kernel {0} accesses up to {1} element{2} beyond {3}, so its buffers have {1} more; if "
+          "that is an error of the kernel, write {3} alone, and baton run shows the place",
+          kernel.name, kernel.beyond, kernel.beyond == 1 ? "" : "s", kernel.size.along(0, 1)));
     }
     if (!kernel.structs.empty()) {
       draft.remarks.push_back(fmt::format(
@@ -96,6 +110,12 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
     }
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
+  }
+  for (const VariableFacts& variable : kernels_of_file.constants) {
+    draft.remarks.push_back(fmt::format(
+        "the __constant__ {} holds zeros; its line in [buffers] is a comment: give it its dtype "
+        "and contents",
+        image::source_name(variable)));
   }
   share_buffers(kernels);
   // One size for all kernels: the smallest.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text/suggest.h"
 #include "base/text/text.h"
+#include "image/names/param_types.h"
 
 namespace baton::tools {
 namespace {
@@ -61,8 +62,8 @@ void check(const FunctionMetadata& function, const ImageFacts& image, const std:
     if (size_of(parameters[i]) == param.size) continue;
     throw error(ErrorCode::kInvalidInput,
                 "function {}: parameter {} is {} of {} bytes in its metadata, {} of {} bytes in {}",
-                function.symbol(), i, type_of(parameters[i]), size_of(parameters[i]), param.type,
-                param.size, name);
+                function.symbol(), i, type_of(parameters[i]), size_of(parameters[i]),
+                image::declaration_text(param, param.name), param.size, name);
   }
 }
 
