@@ -21,6 +21,7 @@
 #include "core/stream.h"
 #include "core/tensor_map.h"
 #include "core/values.h"
+#include "core/wait.h"
 #include "image/names/readable_names.h"
 
 namespace baton::python {
@@ -204,6 +205,7 @@ int execute(PyObject* module) {
       PyErr_SetString(PyExc_ImportError, "baton._core can be loaded once in a process");
       throw PythonError{};
     }
+    install_waits();
     add_device_type(module);
     add_stream_types(module);
     add_array_type(module);

@@ -1,13 +1,9 @@
 #include "core/device.h"
 
-#include <chrono>
-#include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -18,6 +14,7 @@
 #include "core/given.h"
 #include "core/stream.h"
 #include "core/values.h"
+#include "core/wait.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "runtime/device_state.h"
@@ -32,9 +29,6 @@ struct OnValue {
   std::optional<Simulation> simulation;      // while it is entered
   bool raises = true;                        // errors that are found; otherwise they are collected
 };
-
-// Between looks for signals.
-constexpr auto kSignals = std::chrono::milliseconds(20);
 
 thread_local std::vector<OnValue*> entered;
 
@@ -120,45 +114,11 @@ Py_hash_t device_hash(PyObject* self) {
       reinterpret_cast<std::uintptr_t>(value_of<Device>(self).identity()) >> 4);
 }
 
-// Ends what the simulated GPU executes, so that nothing waits for it after Ctrl-C. A GPU goes on.
-void stop(const Device& device) {
-  if (!is_simulated(device)) return;
-  const WithoutGil released;
-  device.driver().simulator->stop(device.native_context());
-  device.recover();
-}
-
 // Whether a kernel ended with this: by a fault, by an instruction that the simulated GPU lacks, or
 // because it was stopped after a time limit or for a deadlock.
 bool is_of_kernel(const Error& failure) {
   return failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported ||
          failure.code() == ErrorCode::kTimeout;
-}
-
-// Waits for all work. Returns the error of that work, if it failed. The wait is another thread's,
-// so that this one can look for signals; after Ctrl-C a GPU's wait goes on without it.
-std::optional<Error> synchronize(const Device& device) {
-  std::packaged_task<std::optional<Error>()> task([device]() -> std::optional<Error> {
-    try {
-      device.synchronize();
-    } catch (const Error& caught) {
-      return caught;
-    }
-    return std::nullopt;
-  });
-  std::future<std::optional<Error>> result = task.get_future();
-  std::thread(std::move(task)).detach();
-  for (;;) {
-    {
-      const WithoutGil released;
-      if (result.wait_for(kSignals) == std::future_status::ready) break;
-    }
-    if (PyErr_CheckSignals() < 0) {
-      stop(device);
-      throw PythonError{};
-    }
-  }
-  return result.get();
 }
 
 PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -411,53 +371,6 @@ void report_findings(const Device& device, const Error* failure) {
   PendingFindings::instance().add(device, findings);
   if (on != nullptr && !on->raises) return;
   call_python("_errors", "warn", findings_of(findings));
-}
-
-bool wait_until(const std::function<bool()>& done, const Device& device,
-                std::optional<double> timeout) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kShort = std::chrono::microseconds(100);  // awaited without sleeping
-  constexpr auto kPause = std::chrono::microseconds(50);
-  const Clock::time_point start = Clock::now();
-  for (;;) {
-    {
-      const WithoutGil released;
-      const Clock::time_point slice = Clock::now();
-      do {
-        if (done()) return true;
-        if (Clock::now() - start < kShort) {
-          std::this_thread::yield();
-        } else {
-          std::this_thread::sleep_for(kPause);
-        }
-      } while (Clock::now() - slice < kSignals);
-    }
-    if (PyErr_CheckSignals() < 0) {
-      stop(device);
-      throw PythonError{};
-    }
-    if (timeout && Clock::now() - start > std::chrono::duration<double>(*timeout)) return false;
-  }
-}
-
-void wait_for(const Stream& stream, std::optional<double> timeout) {
-  std::optional<Error> failure;
-  bool in_time = true;
-  try {
-    in_time = wait_until([&] { return stream.done(); }, stream.device(), timeout);
-  } catch (const Error& caught) {
-    failure = caught;
-  }
-  if (!in_time) {
-    throw error(ErrorCode::kTimeout,
-                "the work of the stream did not complete within {} s; it goes on", *timeout);
-  }
-  report_findings(stream.device(), failure ? &*failure : nullptr);
-}
-
-void wait_for_all(const Device& device) {
-  const std::optional<Error> failure = synchronize(device);
-  report_findings(device, failure ? &*failure : nullptr);
 }
 
 void add_device_type(PyObject* module) {

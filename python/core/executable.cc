@@ -23,6 +23,7 @@
 #include "core/step_call.h"
 #include "core/stream.h"
 #include "core/values.h"
+#include "core/wait.h"
 
 namespace baton::python {
 namespace {
