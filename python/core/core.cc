@@ -201,8 +201,16 @@ PyMethodDef functions[] = {
 
 int execute(PyObject* module) {
   return guarded_status([&] {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+      PyErr_SetString(PyExc_ImportError,
+                      "baton works in the main interpreter of a process, and this is another one: "
+                      "import it there, and use threads or processes");
+      throw PythonError{};
+    }
     if (type_of<Device> != nullptr) {
-      PyErr_SetString(PyExc_ImportError, "baton._core can be loaded once in a process");
+      PyErr_SetString(PyExc_ImportError,
+                      "baton._core can be loaded once in a process, and it was removed from "
+                      "sys.modules: keep the module that was imported first");
       throw PythonError{};
     }
     install_waits();

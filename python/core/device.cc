@@ -187,17 +187,19 @@ PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 
 // One stream for each count.
 PyObject* device_split_sms(PyObject* self, PyObject* counts) {
-  return guarded([&] {
-    const Ref list = Ref::checked(PySequence_Tuple(counts));
-    std::vector<std::uint32_t> asked;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
-      asked.push_back(static_cast<std::uint32_t>(
-          unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
-    }
-    return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
-      return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
-    });
-  });
+  return guarded(
+      [&] {
+        const Ref list = Ref::checked(PySequence_Tuple(counts));
+        std::vector<std::uint32_t> asked;
+        for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
+          asked.push_back(static_cast<std::uint32_t>(
+              unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
+        }
+        return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
+          return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
+        });
+      },
+      Subject::kArguments);
 }
 
 PyMethodDef device_methods[] = {
@@ -341,9 +343,11 @@ Device device_argument(PyObject* object) {
   }
   if (const Device* const device = try_value<Device>(object)) return *device;
   if (PyUnicode_Check(object)) return opened(Device::open(text_of(object)));
-  throw error(ErrorCode::kInvalidInput,
-              "the device is {}; pass a baton.Device or a name such as \"sim:h200\"",
-              with_article(type_name(object)));
+  set_error(error(ErrorCode::kInvalidInput,
+                  "the device is {}; pass a baton.Device or a name such as \"sim:h200\"",
+                  with_article(type_name(object))),
+            Subject::kArguments);
+  throw PythonError{};
 }
 
 void recover_from(const Device& device, const Error& failure) {
