@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import Any, Callable, Iterator, Protocol, Sequence, Union, final
+from typing import Any, Callable, Iterator, Literal, Protocol, Sequence, Union, final
 
 from ._values import (CheckReport, CompletedStep, ExpectedOutput, Finding, Occupancy, Parameter,
                       ProgramBuffer, RunReport, ScheduleRun)
@@ -55,7 +55,7 @@ class on:
                 races: bool | str = "usual", findings: str = "raise") -> on: ...
     def __enter__(self) -> Device: ...
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> bool: ...
+                 traceback: TracebackType | None) -> Literal[False]: ...
 
 
 @final
@@ -79,7 +79,7 @@ class Stream:
     def __cuda_stream__(self) -> tuple[int, int]: ...
     def __enter__(self) -> Stream: ...
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> bool: ...
+                 traceback: TracebackType | None) -> Literal[False]: ...
 
 
 @final

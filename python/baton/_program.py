@@ -14,7 +14,7 @@ from ._one_thread import one_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator, Mapping, Sequence, Union
+    from typing import Any, Callable, Iterator, Mapping, NoReturn, Sequence, Union
 
     from ._core import Allocator
     from ._values import (CheckReport, CompletedStep, ExpectedOutput, ProgramBuffer, RunReport,
@@ -230,6 +230,11 @@ class BoundProgram:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value}" for name, value in self._fixed.items())
         return f"<baton.BoundProgram {self.program.name}({values}) on {self.device.spec}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses copy and pickle: two objects would use one binding, each with its own record of it."""
+        raise TypeError("a bound program cannot be copied or pickled: it has memory of a device; "
+                        "bind the program again")
 
     def _bind(self, arrays: Mapping[str, Any]) -> None:
         """Binds anew. Arrays of earlier calls that still have the right shape are given again."""

@@ -10,6 +10,7 @@
 #include "core/stream.h"
 #include "core/tensor.h"
 #include "core/values.h"
+#include "core/wait.h"
 
 namespace baton::python {
 namespace {

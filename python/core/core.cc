@@ -21,6 +21,7 @@
 #include "core/stream.h"
 #include "core/tensor_map.h"
 #include "core/values.h"
+#include "core/wait.h"
 #include "image/names/readable_names.h"
 
 namespace baton::python {
@@ -200,10 +201,19 @@ PyMethodDef functions[] = {
 
 int execute(PyObject* module) {
   return guarded_status([&] {
-    if (type_of<Device> != nullptr) {
-      PyErr_SetString(PyExc_ImportError, "baton._core can be loaded once in a process");
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+      PyErr_SetString(PyExc_ImportError,
+                      "baton works in the main interpreter of a process, and this is another one: "
+                      "import it there, and use threads or processes");
       throw PythonError{};
     }
+    if (type_of<Device> != nullptr) {
+      PyErr_SetString(PyExc_ImportError,
+                      "baton._core can be loaded once in a process, and it was removed from "
+                      "sys.modules: keep the module that was imported first");
+      throw PythonError{};
+    }
+    install_waits();
     add_device_type(module);
     add_stream_types(module);
     add_array_type(module);

@@ -1,13 +1,9 @@
 #include "core/device.h"
 
-#include <chrono>
-#include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -18,6 +14,7 @@
 #include "core/given.h"
 #include "core/stream.h"
 #include "core/values.h"
+#include "core/wait.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "runtime/device_state.h"
@@ -32,9 +29,6 @@ struct OnValue {
   std::optional<Simulation> simulation;      // while it is entered
   bool raises = true;                        // errors that are found; otherwise they are collected
 };
-
-// Between looks for signals.
-constexpr auto kSignals = std::chrono::milliseconds(20);
 
 thread_local std::vector<OnValue*> entered;
 
@@ -120,45 +114,11 @@ Py_hash_t device_hash(PyObject* self) {
       reinterpret_cast<std::uintptr_t>(value_of<Device>(self).identity()) >> 4);
 }
 
-// Ends what the simulated GPU executes, so that nothing waits for it after Ctrl-C. A GPU goes on.
-void stop(const Device& device) {
-  if (!is_simulated(device)) return;
-  const WithoutGil released;
-  device.driver().simulator->stop(device.native_context());
-  device.recover();
-}
-
 // Whether a kernel ended with this: by a fault, by an instruction that the simulated GPU lacks, or
 // because it was stopped after a time limit or for a deadlock.
 bool is_of_kernel(const Error& failure) {
   return failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported ||
          failure.code() == ErrorCode::kTimeout;
-}
-
-// Waits for all work. Returns the error of that work, if it failed. The wait is another thread's,
-// so that this one can look for signals; after Ctrl-C a GPU's wait goes on without it.
-std::optional<Error> synchronize(const Device& device) {
-  std::packaged_task<std::optional<Error>()> task([device]() -> std::optional<Error> {
-    try {
-      device.synchronize();
-    } catch (const Error& caught) {
-      return caught;
-    }
-    return std::nullopt;
-  });
-  std::future<std::optional<Error>> result = task.get_future();
-  std::thread(std::move(task)).detach();
-  for (;;) {
-    {
-      const WithoutGil released;
-      if (result.wait_for(kSignals) == std::future_status::ready) break;
-    }
-    if (PyErr_CheckSignals() < 0) {
-      stop(device);
-      throw PythonError{};
-    }
-  }
-  return result.get();
 }
 
 PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -227,17 +187,19 @@ PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 
 // One stream for each count.
 PyObject* device_split_sms(PyObject* self, PyObject* counts) {
-  return guarded([&] {
-    const Ref list = Ref::checked(PySequence_Tuple(counts));
-    std::vector<std::uint32_t> asked;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
-      asked.push_back(static_cast<std::uint32_t>(
-          unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
-    }
-    return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
-      return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
-    });
-  });
+  return guarded(
+      [&] {
+        const Ref list = Ref::checked(PySequence_Tuple(counts));
+        std::vector<std::uint32_t> asked;
+        for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
+          asked.push_back(static_cast<std::uint32_t>(
+              unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
+        }
+        return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
+          return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
+        });
+      },
+      Subject::kArguments);
 }
 
 PyMethodDef device_methods[] = {
@@ -381,9 +343,11 @@ Device device_argument(PyObject* object) {
   }
   if (const Device* const device = try_value<Device>(object)) return *device;
   if (PyUnicode_Check(object)) return opened(Device::open(text_of(object)));
-  throw error(ErrorCode::kInvalidInput,
-              "the device is {}; pass a baton.Device or a name such as \"sim:h200\"",
-              with_article(type_name(object)));
+  set_error(error(ErrorCode::kInvalidInput,
+                  "the device is {}; pass a baton.Device or a name such as \"sim:h200\"",
+                  with_article(type_name(object))),
+            Subject::kArguments);
+  throw PythonError{};
 }
 
 void recover_from(const Device& device, const Error& failure) {
@@ -411,53 +375,6 @@ void report_findings(const Device& device, const Error* failure) {
   PendingFindings::instance().add(device, findings);
   if (on != nullptr && !on->raises) return;
   call_python("_errors", "warn", findings_of(findings));
-}
-
-bool wait_until(const std::function<bool()>& done, const Device& device,
-                std::optional<double> timeout) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kShort = std::chrono::microseconds(100);  // awaited without sleeping
-  constexpr auto kPause = std::chrono::microseconds(50);
-  const Clock::time_point start = Clock::now();
-  for (;;) {
-    {
-      const WithoutGil released;
-      const Clock::time_point slice = Clock::now();
-      do {
-        if (done()) return true;
-        if (Clock::now() - start < kShort) {
-          std::this_thread::yield();
-        } else {
-          std::this_thread::sleep_for(kPause);
-        }
-      } while (Clock::now() - slice < kSignals);
-    }
-    if (PyErr_CheckSignals() < 0) {
-      stop(device);
-      throw PythonError{};
-    }
-    if (timeout && Clock::now() - start > std::chrono::duration<double>(*timeout)) return false;
-  }
-}
-
-void wait_for(const Stream& stream, std::optional<double> timeout) {
-  std::optional<Error> failure;
-  bool in_time = true;
-  try {
-    in_time = wait_until([&] { return stream.done(); }, stream.device(), timeout);
-  } catch (const Error& caught) {
-    failure = caught;
-  }
-  if (!in_time) {
-    throw error(ErrorCode::kTimeout,
-                "the work of the stream did not complete within {} s; it goes on", *timeout);
-  }
-  report_findings(stream.device(), failure ? &*failure : nullptr);
-}
-
-void wait_for_all(const Device& device) {
-  const std::optional<Error> failure = synchronize(device);
-  report_findings(device, failure ? &*failure : nullptr);
 }
 
 void add_device_type(PyObject* module) {

@@ -23,6 +23,7 @@
 #include "core/step_call.h"
 #include "core/stream.h"
 #include "core/values.h"
+#include "core/wait.h"
 
 namespace baton::python {
 namespace {
@@ -36,7 +37,7 @@ Stream given_stream(const ExecutableValue& value, PyObject* stream) {
 PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded(
       [&] {
-        check(nargs == 2 ? 0 : -1);
+        require_positional(2, nargs);
         CallStream chosen;
         for (Py_ssize_t i = 0; i < PyTuple_Size(args[0]); ++i) {
           TensorView view;
@@ -99,7 +100,7 @@ PyObject* executable_set(PyObject* self, PyObject* symbols) {
 PyObject* executable_set_memory(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded(
       [&] {
-        check(nargs == 2 ? 0 : -1);
+        require_positional(2, nargs);
         const ExecutableValue& value = executable_in(self);
         const BufferArray array =
             buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
@@ -122,7 +123,7 @@ PyObject* executable_set_memory(PyObject* self, PyObject* const* args, Py_ssize_
 PyObject* executable_upload(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded(
       [&] {
-        check(nargs == 3 ? 0 : -1);
+        require_positional(3, nargs);
         const ExecutableValue& value = executable_in(self);
         const BufferArray array =
             buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
@@ -151,7 +152,7 @@ PyObject* on_stream(PyObject* self, PyObject* stream) {
 
 PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
-    check(nargs == 2 ? 0 : -1);
+    require_positional(2, nargs);
     executable_in(self)->reset(text_of(args[0]), given_stream(executable_in(self), args[1]));
     return none();
   });
@@ -160,7 +161,7 @@ PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nar
 // wait(stream, timeout): as for a Stream; a failure names the program's launch.
 PyObject* executable_wait(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
-    check(nargs == 2 ? 0 : -1);
+    require_positional(2, nargs);
     ExecutableValue& value = executable_in(self);
     const Stream stream = given_stream(value, args[0]);
     const std::optional<double> timeout = seconds_argument(args[1]);
@@ -223,7 +224,7 @@ PyObject* executable_new_output(PyObject* self, PyObject* name) {
 // copy_out(name, stream): the buffer's contents, in memory of their own.
 PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
-    check(nargs == 2 ? 0 : -1);
+    require_positional(2, nargs);
     const ExecutableValue& value = executable_in(self);
     const ProgramBuffer& buffer = named_buffer(value, args[0]);
     const Stream stream = given_stream(value, args[1]);

@@ -67,4 +67,12 @@ class Given {
   std::array<PyObject*, kCount> values_{};
 };
 
+// The same for a call with METH_FASTCALL that takes all its arguments by position.
+inline void require_positional(Py_ssize_t takes, Py_ssize_t given) {
+  if (given == takes) return;
+  PyErr_Format(PyExc_TypeError, "the call takes %zd positional arguments, %zd were given", takes,
+               given);
+  throw PythonError{};
+}
+
 }  // namespace baton::python

@@ -13,6 +13,7 @@
 #include "core/kernel.h"
 #include "core/observer.h"
 #include "core/values.h"
+#include "core/wait.h"
 #include "launch/attribute_table.h"
 
 namespace baton::python {

@@ -119,7 +119,8 @@ int plan_set(PyObject* self, PyObject* key, PyObject* value) {
               index, Argument{bytes, parameter.size, parameter.kind == ParamKind::kPointer,
                               parameter.dtype});
         }
-        plan.values[index] = Ref::borrow(value);
+        // The value before it may end here, which waits and lets other threads in: it comes last.
+        const Ref before = std::exchange(plan.values[index], Ref::borrow(value));
         if (!stays) plan.prepare();
       },
       Subject::kArguments);

@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "core/given.h"
 #include "core/values.h"
+#include "core/wait.h"
 
 namespace baton::python {
 namespace {

@@ -27,13 +27,13 @@ bool is_type_of_torch(PyTypeObject* type) {
 
 TorchReader* TorchReader::of(PyTypeObject* type) {
 #ifdef Py_GIL_DISABLED
-  static_cast<void>(type);
-  return nullptr;
+  constexpr bool kHasGlobalLock = false;
 #else
-  if (!is_type_of_torch(type)) return nullptr;
+  constexpr bool kHasGlobalLock = true;
+#endif
+  if (!kHasGlobalLock || !is_type_of_torch(type)) return nullptr;
   static TorchReader* const reader = load();
   return reader;
-#endif
 }
 
 TorchReader* TorchReader::load() {

@@ -1,4 +1,4 @@
-"""The stub of the extension against the extension. Skips without mypy."""
+"""The stub of the extension against the extension, and a user's module against the package. Skips without mypy."""
 
 import os
 import pathlib
@@ -9,6 +9,7 @@ import pytest
 
 import baton as baton_package
 
+USER = pathlib.Path(__file__).parent / "testdata" / "typed_user.py"
 # What the stub leaves out, and why:
 ALLOWED = """
 baton._core.Allocator  # a protocol, which callers implement
@@ -18,13 +19,20 @@ baton._core.Plan.__call__  # refuses arguments
 """
 
 
-def test_the_stub(tmp_path):
+def check(folder, *words):
+    """Runs a module of mypy."""
     pytest.importorskip("mypy", reason="mypy is not installed")
-    allowed = tmp_path / "allowed"
-    allowed.write_text(ALLOWED)
     path = str(pathlib.Path(baton_package.__file__).parents[1])
-    result = subprocess.run([sys.executable, "-m", "mypy.stubtest", "--concise", "--allowlist", allowed,
-                             "--ignore-unused-allowlist", "baton._core"],
-                            capture_output=True, text=True, check=False, cwd=tmp_path,
+    result = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, check=False, cwd=folder,
                             env={**os.environ, "PYTHONPATH": path, "MYPYPATH": path})
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_stub(tmp_path):
+    allowed = tmp_path / "allowed"
+    allowed.write_text(ALLOWED)
+    check(tmp_path, "mypy.stubtest", "--concise", "--allowlist", allowed, "--ignore-unused-allowlist", "baton._core")
+
+
+def test_a_module_of_a_user(tmp_path):
+    check(tmp_path, "mypy", "--strict", "--follow-imports=silent", USER)

@@ -4,6 +4,7 @@
 
 #include "baton/device.h"
 #include "runtime/device_state.h"
+#include "runtime/host_wait.h"
 
 namespace baton {
 
@@ -44,6 +45,15 @@ void release_in_context(const Device& device, Function give_back) noexcept {
     give_back(device.driver());
   } catch (const std::exception&) {
     // The context is gone, and what it owned with it.
+  }
+}
+
+// The same for calls that wait for the work of the device. They are left out where `await_release`
+// says so.
+template <typename Function>
+void release_after_work(const Device& device, Function give_back) noexcept {
+  if (await_release(device.driver(), device.native_context())) {
+    release_in_context(device, give_back);
   }
 }
 

@@ -132,6 +132,7 @@ std::uint64_t Device::free_memory() const {
 }
 
 void Device::synchronize() const {
+  await_work(driver(), native_context());
   ContextGuard guard(*this);
   const CUresult result = driver().cuCtxSynchronize();
   state_->polling().all_ended();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/host_wait.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -119,6 +120,7 @@ DeviceState::DeviceState(const DeviceIdentity& identity)
 }
 
 DeviceState::~DeviceState() {
+  if (!await_release(driver_, context_)) return;
   BATON_RELEASE(driver_, cuDevicePrimaryCtxRelease, device_);
 }
 

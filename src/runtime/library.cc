@@ -94,7 +94,7 @@ CUresult DriverLibrary::force() const {
 
 DriverLibrary::~DriverLibrary() {
   if (handle_ == nullptr || !owned_) return;
-  release_in_context(device_, [this](const driver::Driver& driver) {
+  release_after_work(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuLibraryUnload, handle_);
   });
 }

@@ -132,7 +132,7 @@ void Memory::release() noexcept {
     case End::kOwner:
       return;
     case End::kFree:
-      return release_in_context(device_, [this](const driver::Driver& driver) {
+      return release_after_work(device_, [this](const driver::Driver& driver) {
         BATON_RELEASE(driver, cuMemFree, address_);
       });
     case End::kStream:
@@ -140,7 +140,7 @@ void Memory::release() noexcept {
         BATON_RELEASE(driver, cuMemFreeAsync, address_, stream_);
       });
     case End::kAllocator:
-      return release_in_context(device_, [this](const driver::Driver& driver) {
+      return release_after_work(device_, [this](const driver::Driver& driver) {
         // cuMemFree waits by itself; the allocator may give the memory to work of any stream.
         BATON_RELEASE(driver, cuCtxSynchronize);
         allocator_->free(device_, address_, bytes_);
@@ -265,7 +265,7 @@ PinnedMemory::~PinnedMemory() {
 
 void PinnedMemory::release() noexcept {
   if (data_ == nullptr) return;
-  release_in_context(device_, [this](const driver::Driver& driver) {
+  release_after_work(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuMemFreeHost, data_);
   });
 }

@@ -6,6 +6,7 @@
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "runtime/findings.h"
+#include "runtime/host_wait.h"
 
 namespace baton {
 
@@ -26,6 +27,8 @@ Simulation::Simulation(const Device& device, const SimulationOptions& options) {
   asked.watch = driver::Simulator::Watch::kOn;
   asked.races = options.races;
   asked.trace = options.trace;
+  // Another schedule begins after the work before it.
+  if (asked.schedule) await_work(device.driver(), device.native_context());
   state_ = std::make_unique<State>(State{device, simulator->begin(device.native_context(), asked)});
 }
 

@@ -88,6 +88,7 @@ GreenPart::GreenPart(const Device& device, CUgreenCtx green, std::uint32_t asked
 GreenPart::~GreenPart() {
   CUcontext current = nullptr;
   if (device_.driver().cuCtxGetCurrent(&current) == CUDA_ERROR_DEINITIALIZED) return;
+  if (!await_release(device_.driver(), device_.native_context())) return;
   try {
     with_current([this] { BATON_RELEASE(device_.driver(), cuCtxSynchronize); });
   } catch (const std::exception&) {

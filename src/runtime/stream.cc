@@ -129,6 +129,8 @@ void Stream::release() noexcept {
 
 void Stream::synchronize() const {
   ContextGuard guard(device_);
+  await_query(device_.driver(), device_.native_context(),
+              [this] { return device_.driver().cuStreamQuery(stream_) != CUDA_ERROR_NOT_READY; });
   const CUresult result = device_.driver().cuStreamSynchronize(stream_);
   device_.state()->polling().ended(stream_);
   end_wait(*device_.state(), result, "cuStreamSynchronize");
@@ -221,6 +223,8 @@ void Event::record(const Stream& stream) {
 
 void Event::synchronize() const {
   ContextGuard guard(device_);
+  await_query(device_.driver(), device_.native_context(),
+              [this] { return device_.driver().cuEventQuery(event_) != CUDA_ERROR_NOT_READY; });
   end_wait(*device_.state(), device_.driver().cuEventSynchronize(event_), "cuEventSynchronize");
 }
 

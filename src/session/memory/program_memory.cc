@@ -16,6 +16,7 @@
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "program/buffer_roles.h"
+#include "runtime/host_wait.h"
 
 namespace baton {
 namespace {
@@ -297,6 +298,7 @@ void ProgramMemory::protect(bool in_setup) const {
     if (!facts_of(buffer.definition->role).is_constant || buffer.bytes == 0) continue;
     // More may lie in the same allocation, and it is the caller's.
     if (buffer.given || allocator_) continue;
+    await_work(state_.device.driver(), state_.device.native_context());
     simulator->protect(buffer.address(), !(in_setup && is_made(i)));
   }
 }
@@ -319,6 +321,7 @@ void ProgramMemory::freeze(bool in_setup) const {
         counter.address() + static_cast<std::uint64_t>(frozen->element) * counter.element_size();
     range.is_signed = is_signed_integer(counter.definition->dtype);
     range.name = frozen->text();
+    await_work(state_.device.driver(), state_.device.native_context());
     simulator->freeze(range);
   }
 }

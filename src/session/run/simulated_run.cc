@@ -7,6 +7,7 @@
 #include "driver/finding_advice.h"
 #include "driver/simulator.h"
 #include "runtime/findings.h"
+#include "runtime/host_wait.h"
 
 namespace baton {
 namespace {
@@ -63,6 +64,8 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool
   asked.trace = own_trace_ = options.trace && !instrumented;
   asked.count_accesses = options.count_accesses;
   asked.alone = true;
+  // Another schedule begins after the work before it.
+  if (asked.schedule) await_work(device.driver(), context);
   session_ = simulator->begin(context, asked);
 }
 

@@ -1,0 +1,85 @@
+#include "runtime/host_wait.h"
+
+#include <atomic>
+#include <exception>
+#include <future>
+#include <thread>
+
+#include "base/log.h"
+
+namespace baton {
+namespace {
+
+std::atomic<HostWait*> g_wait = nullptr;
+
+HostWait* wait_of_this_thread() noexcept {
+  HostWait* const wait = g_wait.load(std::memory_order_acquire);
+  return wait != nullptr && wait->serves_this_thread() ? wait : nullptr;
+}
+
+// The driver waits in another thread, which goes on by itself where the wait ends early. What the
+// work failed with, the call that follows tells.
+HostWait::Wait all_work(const driver::Driver& driver, CUcontext context) {
+  std::packaged_task<void()> task([&driver, context] {
+    CUcontext popped = nullptr;
+    if (driver.cuCtxPushCurrent(context) != CUDA_SUCCESS) return;
+    driver.cuCtxSynchronize();
+    driver.cuCtxPopCurrent(&popped);
+  });
+  const std::shared_future<void> done = task.get_future().share();
+  std::thread(std::move(task)).detach();
+  return [done] { return done.wait_for(HostWait::kMoment) == std::future_status::ready; };
+}
+
+}  // namespace
+
+void set_host_wait(HostWait* wait) noexcept {
+  g_wait.store(wait, std::memory_order_release);
+}
+
+void await_work(const driver::Driver& driver, CUcontext context) {
+  if (HostWait* const wait = wait_of_this_thread()) {
+    wait->until(driver, context, all_work(driver, context));
+  }
+}
+
+void await_query(const driver::Driver& driver, CUcontext context,
+                 const std::function<bool()>& done) {
+  HostWait* const wait = wait_of_this_thread();
+  if (wait == nullptr) return;
+  const auto begin = std::chrono::steady_clock::now();
+  wait->until(driver, context, [&] { return poll_for_a_moment(done, begin); });
+}
+
+bool await_release(const driver::Driver& driver, CUcontext context) noexcept {
+  HostWait* const wait = wait_of_this_thread();
+  if (wait == nullptr) return true;
+  try {
+    if (wait->until_released(driver, context, all_work(driver, context))) return true;
+    log(LogLevel::kInfo,
+        "{} still runs what was not waited for: what it may use stays until the process ends",
+        driver.name);
+    return false;
+  } catch (const std::exception&) {
+    return true;  // there is no thread or memory to wait with: the driver waits
+  }
+}
+
+bool poll_for_a_moment(const std::function<bool()>& done,
+                       std::chrono::steady_clock::time_point begin) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kShort{100};  // awaited without sleeping
+  constexpr std::chrono::microseconds kPause{50};
+  const Clock::time_point slice = Clock::now();
+  do {
+    if (done()) return true;
+    if (Clock::now() - begin < kShort) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kPause);
+    }
+  } while (Clock::now() - slice < HostWait::kMoment);
+  return false;
+}
+
+}  // namespace baton
