@@ -73,6 +73,14 @@ class Clients(unittest.TestCase):
         path.write_text("# a cause\n\na::b  # why\nc::*\n", encoding="utf-8")
         self.assertEqual(clients.read_expected(path), ["a::b", "c::*"])
 
+    def test_what_stands_behind_dashes_is_of_pytest(self):
+        self.assertEqual(clients.split_arguments(["cupy", "--sample", "40", "--", "--timeout=300", "-x"]),
+                         (["cupy", "--sample", "40"], ["--timeout=300", "-x"]))
+        self.assertEqual(clients.split_arguments(["cupy"]), (["cupy"], []))
+        result = subprocess.run([sys.executable, SCRIPT, "cupy", "--baton", SCRIPT, "--work", self.folder, "--", "-x"],
+                                text=True, capture_output=True)
+        self.assertIn("name their project with --tests", result.stderr)
+
     def test_every_list_is_that_of_a_suite(self):
         suites = clients.read_suites()
         for path in sorted((clients.SUITES / "expected").glob("*.txt")):
