@@ -94,13 +94,18 @@ TEST(DraftNames, NamesOfFieldsAreWords) {
 }
 
 TEST(DraftNames, NamesOfAnotherNumberOfParametersAreNotTaken) {
+  const auto named = [](const std::vector<std::string>& names) {
+    image::DebugParams params;
+    for (const std::string& name : names) params["k"].emplace_back().name = name;
+    return params;
+  };
   KernelFacts kernel;
   kernel.name = "k";
   kernel.params = {pointer("").facts, pointer("").facts};
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"x", {}}, {"y", {}}}}}).param(kernel, 1), "y");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"x", {}}}}}).param(kernel, 1), "");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"größe", {}}, {"exp", {}}}}}).param(kernel, 0), "");
-  EXPECT_EQ(DraftNames({kernel}, {{"k", {{"größe", {}}, {"exp", {}}}}}).param(kernel, 1), "exp");
+  EXPECT_EQ(DraftNames({kernel}, named({"x", "y"})).param(kernel, 1), "y");
+  EXPECT_EQ(DraftNames({kernel}, named({"x"})).param(kernel, 1), "");
+  EXPECT_EQ(DraftNames({kernel}, named({"größe", "exp"})).param(kernel, 0), "");
+  EXPECT_EQ(DraftNames({kernel}, named({"größe", "exp"})).param(kernel, 1), "exp");
 }
 
 TEST(DraftNames, BuffersAreCalledAsTheSourceCallsThem) {
