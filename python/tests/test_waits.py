@@ -124,7 +124,8 @@ def test_an_exception_on_its_way_stays():
 def test_a_destructor_that_waits_lets_threads_run():
     w = World()
     w.kernels["spin"].launch(w.spins, grid=1, block=1, stream=w.stream)
-    thread = threading.Thread(target=lambda: delattr(w, "array"))
+    # The thread's own array: without a global lock, one of this thread may end in this thread.
+    thread = threading.Thread(target=lambda: baton_package.empty(1, "i32", w.device))
     thread.start()
     time.sleep(0.2)  # with the interpreter's lock held there, this thread would never come back
     assert thread.is_alive()
