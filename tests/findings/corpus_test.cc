@@ -55,7 +55,7 @@ const std::set<FindingKind> kPairs = {
     FindingKind::kMissingWait,    FindingKind::kTransitiveWait,  FindingKind::kUnorderedGrids,
     FindingKind::kHostRace,       FindingKind::kFreeRace,        FindingKind::kSharedRace,
     FindingKind::kAsyncRace,      FindingKind::kGlobalRace,      FindingKind::kPeerRead,
-    FindingKind::kPeerOverwrite,  FindingKind::kPeerScope};
+    FindingKind::kPeerOverwrite,  FindingKind::kPeerScope,       FindingKind::kNonCoherentRead};
 
 // The finding says who did what, where in the source, and to what; both times where there are two.
 void expect_named(const driver::Finding& finding) {

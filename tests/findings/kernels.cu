@@ -33,6 +33,7 @@
 #include "flag_kernels.cuh"
 #include "grid_flag_kernels.cuh"
 #include "lane_kernels.cuh"
+#include "noncoherent_kernels.cuh"
 #include "pattern_kernels.cuh"
 #include "peer_kernels.cuh"
 #include "stage_pattern_kernels.cuh"

@@ -20,7 +20,35 @@ std::vector<Program> memory_programs() {
       }
     };
   };
+  const auto after_producer = [](const char* kernel) {
+    return [kernel](B& b) {
+      b.launch("produce", b.y, b.x);
+      b.early(kernel, b.z, b.y);
+    };
+  };
   return {
+      // --- Non-coherent loads ---
+      {"loads_row_noncoherently", {"non_coherent_read"}, after_producer("loads_row_noncoherently")},
+      {"loads_after_plain_load", {"non_coherent_read"}, after_producer("loads_after_plain_load")},
+      {"loads_scale_noncoherently",
+       {"non_coherent_read"},
+       after_producer("loads_scale_noncoherently")},
+      {"loads_noncoherently_in_graph",
+       {"non_coherent_read"},
+       [](B& b) {
+         b.as_graph(2, [&] {
+           b.launch("produce", b.y, b.x);
+           b.early("loads_row_noncoherently", b.z, b.y);
+         });
+       }},
+      {"loads_noncoherently_behind_flag",
+       {"non_coherent_read"},
+       [](B& b) {
+         b.launch("tells_next_by_release", b.y, b.x, b.u);
+         b.early("loads_noncoherently_behind_flag", b.z, b.y, b.u);
+       }},
+      {"loads_own_noncoherently", {"non_coherent_read"}, run("loads_own_noncoherently")},
+      // --- Where an access goes ---
       {"past_the_end", {"out_of_bounds"}, run("past_the_end")},
       {"before_the_start", {"out_of_bounds"}, run("before_the_start")},
       {"far_away", {"out_of_bounds"}, run("far_away")},

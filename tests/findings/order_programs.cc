@@ -149,7 +149,7 @@ std::vector<Program> order_programs() {
          b.early("copies_thread_first", b.z, b.y);
        }},
       {"reads_in_function_first",
-       {"read_before_wait"},
+       {"read_before_wait", "non_coherent_read"},
        [](B& b) {
          b.launch("produce", b.y, b.x);
          b.early("reads_in_function_first", b.z, b.y);

@@ -55,6 +55,19 @@ std::vector<Program> right_programs() {
   add("computes_before_the_wait", after("produce", "consume_late"));
   add("vectors", after("produce4", "consume"));
   add("small_elements", after("produce_half", "consume_half"));
+  add("loads_noncoherently_in_order", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.launch("loads_row_noncoherently", b.z, b.y);
+  });
+  add("loads_noncoherently_what_two_before_wrote", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.launch("consume", b.z, b.y);
+    b.early("loads_row_noncoherently", b.u, b.y);
+  });
+  add("loads_weight_noncoherently", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("loads_weight_noncoherently", b.z, b.y, b.w);
+  });
   add("weights_before_the_wait", [](B& b) {
     b.launch("produce", b.y, b.x);
     b.early("consume_weight", b.z, b.y, b.w);

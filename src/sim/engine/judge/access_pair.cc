@@ -165,19 +165,10 @@ const char* verb_of(bool writes) {
   return writes ? "writes" : "reads";
 }
 
-}  // namespace
-
-driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, const AccessParty& b,
-                             std::uint64_t address, std::uint32_t bytes, bool is_narrow) {
-  // Findings are about the later grid; or the only one. Of two devices neither is the later one.
-  Party one = make_party(b);
-  Party other = make_party(a);
-  const bool of_devices = are_on_two_devices(one, other);
-  if (!of_devices && b.number > a.number) std::swap(one, other);
-  const RaceDiagnosis diagnosis =
-      of_devices ? judge_devices(one, other, is_narrow) : judge(one, other);
-  const Party& subject = other.is_grid() ? other : one;
-  const Party& rival = other.is_grid() ? one : other;
+// About `subject`, which is a grid, or the other one of two operations of the host.
+driver::Finding finding_of(const DeviceMemory& memory, const Party& subject, const Party& rival,
+                           std::uint64_t address, std::uint32_t bytes,
+                           const RaceDiagnosis& diagnosis) {
   driver::Finding finding(diagnosis.kind);
   if (subject.is_grid()) finding.kernel = subject.operation.name;
   finding.where = subject.where();
@@ -193,6 +184,35 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
                   address, describe(memory, subject.operation.note.get(), address), rival.text(),
                   verb_of(rival.writes), diagnosis.why);
   return finding;
+}
+
+}  // namespace
+
+driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, const AccessParty& b,
+                             std::uint64_t address, std::uint32_t bytes, bool is_narrow) {
+  // Findings are about the later grid; or the only one. Of two devices neither is the later one.
+  Party one = make_party(b);
+  Party other = make_party(a);
+  const bool of_devices = are_on_two_devices(one, other);
+  if (!of_devices && b.number > a.number) std::swap(one, other);
+  const RaceDiagnosis diagnosis =
+      of_devices ? judge_devices(one, other, is_narrow) : judge(one, other);
+  const Party& subject = other.is_grid() ? other : one;
+  const Party& rival = other.is_grid() ? one : other;
+  return finding_of(memory, subject, rival, address, bytes, diagnosis);
+}
+
+driver::Finding noncoherent_finding(const DeviceMemory& memory, const AccessParty& one,
+                                    const AccessParty& other, std::uint64_t address,
+                                    std::uint32_t bytes) {
+  const std::string why =
+      one.number == other.number
+          ? "a grid must not write what it loads in a non-coherent way"
+          : "only a wait or a flag is between the two grids, and neither orders such a load";
+  return finding_of(
+      memory, make_party(one), make_party(other), address, bytes,
+      {FindingKind::kNonCoherentRead,
+       why + ": load it in the ordinary way, not by __ldg(), const __restrict__ or a texture"});
 }
 
 driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel) {

@@ -24,6 +24,12 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& one,
                              const AccessParty& other, std::uint64_t address, std::uint32_t bytes,
                              bool is_narrow = false);
 
+// `one` loads in a non-coherent way what `other` writes: the same grid, or one that only a wait or
+// a flag orders before it.
+driver::Finding noncoherent_finding(const DeviceMemory& memory, const AccessParty& one,
+                                    const AccessParty& other, std::uint64_t address,
+                                    std::uint32_t bytes);
+
 // A grid is launched as a dependent and its kernel cannot wait.
 driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel);
 

@@ -37,7 +37,7 @@ void begin_watch(GridState* grid) {
 }
 
 GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
-                         AccessKind touch, bool strong, MemoryScope scope)
+                         AccessKind touch, bool strong, MemoryScope scope, bool is_noncoherent)
     : x_(x),
       i_(i),
       start_(region.base - region.within),
@@ -46,6 +46,7 @@ GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint
       touch_(touch),
       // A narrower scope has no thread of another grid.
       strong_(strong && has_device(scope)),
+      is_noncoherent_(is_noncoherent),
       is_narrow_(strong_ && scope != MemoryScope::kSystem && PeerOrder::instance().is_active()),
       own_(x->grid->launch.number & Toucher::kNumbers),
       mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong_, false)
@@ -108,6 +109,26 @@ void GlobalWatch::report() {
     return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != AccessKind::kRead},
                         {number, found_.other, found_.other_writes}, start_ + found_.offset, bytes_,
                         found_.is_narrow);
+  });
+}
+
+// Whether this grid wrote it, or one that may still run while this one does. A non-coherent load is
+// then undefined, whatever orders it after the write (PTX ISA 9.0, "ld.global.nc").
+bool GlobalWatch::may_write_meanwhile(Toucher writer) const {
+  if (!writer.is_any()) return false;
+  // Those who look for races inside a grid find its own writes (grid_races.h).
+  if (writer.low_number() == own_) return x_->grid->races == nullptr;
+  return writer.low_number() != writer_before_ && relation_to(writer) != Relation::kBefore;
+}
+
+void GlobalWatch::report_noncoherent(Toucher writer, int lane, std::uint64_t offset) {
+  GridState& grid = *x_->grid;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), writer.low_number(),
+                                   writer.insn(), 5u};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    const Ordering::Number number = writer.number(Ordering::instance().last());
+    return noncoherent_finding(*grid.memory, {grid.launch.number, mine_of(lane), false},
+                               {number, writer, true}, start_ + offset, bytes_);
   });
 }
 
@@ -253,6 +274,9 @@ void GlobalWatch::look(const Shadow::Layout& layout, Shadow::Cell* cell, std::ui
   look_at_awaited(layout, *cell, number, lane, offset);
   const bool is_beside_writer = !is_right(writer, true, lane, offset, &writer_before_);
   if (is_beside_writer) found(writer, true, lane, offset);
+  if (is_noncoherent_ && !is_beside_writer && may_write_meanwhile(writer)) {
+    report_noncoherent(writer, lane, offset);
+  }
   if (shadow_->writers.has_any()) {
     for (const std::uint64_t bits : shadow_->kept_of(shadow_->writers, cell)) {
       if (!is_right(Toucher(bits), true, lane, offset, &writer_before_)) {
@@ -295,6 +319,7 @@ void GlobalWatch::look(const Shadow::Layout& layout, Shadow::Cell* cell, std::ui
 template <bool Reads>
 inline bool GlobalWatch::note_cell(Shadow::Cell* cell, std::uint64_t me) const {
   if (!is_ignorable(cell->write, writer_before_)) return false;
+  if (Reads && is_noncoherent_ && may_write_meanwhile(Toucher(cell->write))) return false;
   if (Reads && is_noted(cell->read)) return true;
   if (!is_ignorable(cell->read, reader_before_)) return false;
   if (Reads) {
@@ -318,6 +343,7 @@ inline bool GlobalWatch::note_whole(const Shadow::Layout& layout, LockedGroup& g
     }
   };
   if (!is_harmless(Toucher(last.write), lane, &writer_before_)) return false;
+  if (Reads && is_noncoherent_ && may_write_meanwhile(Toucher(last.write))) return false;
   if (Reads && is_noted(last.read)) return true;
   if (!is_harmless(Toucher(last.read), lane, &reader_before_)) return false;
   if (Reads) {
@@ -356,7 +382,7 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
   if (Reads && !is_early) {
     bool is_noted = true;
     for (std::uint64_t g = first / kCells; g <= (end - 1) / kCells; ++g) {
-      is_noted &= layout.groups[g].is_noted_by(own_);
+      is_noted &= layout.groups[g].is_noted_by(own_, is_noncoherent_);
     }
     if (is_noted) return;
   }
@@ -387,7 +413,7 @@ void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint3
         is_noted = touch_parts<Reads>(layout, group, {cells, first, from, to, false}, lane, offset);
         group.try_join();
       }
-      if (Reads && is_noted && !has_flags) group.note_all(own_);
+      if (Reads && is_noted && !has_flags) group.note_all(own_, is_noncoherent_);
     } else {
       touch_parts<Reads>(layout, group, {cells, first, from, to, false}, lane, offset);
     }

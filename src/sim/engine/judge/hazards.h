@@ -23,9 +23,9 @@ PeerClock inherited(GridState& grid, bool has_waited);
 // The present fragment's lanes touch global memory at these offsets of the region's allocation.
 class GlobalWatch {
  public:
-  // `scope`: of strong ones.
+  // `scope`: of strong ones. `is_noncoherent`: a load that may miss what is written meanwhile.
   GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, AccessKind touch,
-              bool strong, MemoryScope scope = MemoryScope::kSystem);
+              bool strong, MemoryScope scope = MemoryScope::kSystem, bool is_noncoherent = false);
   ~GlobalWatch();
   void touch(int lane, std::uint64_t offset);
   // `lanes` lanes from `lane` on, side by side.
@@ -74,6 +74,8 @@ class GlobalWatch {
                 std::uint64_t* before) {
     return is_harmless(other, lane, before) || is_told(other, other_writes, lane, offset);
   }
+  bool may_write_meanwhile(Toucher writer) const;
+  void report_noncoherent(Toucher writer, int lane, std::uint64_t offset);
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
   void report_forbidden();
@@ -97,6 +99,7 @@ class GlobalWatch {
   const std::uint32_t bytes_;
   const AccessKind touch_;
   const bool strong_;
+  const bool is_noncoherent_;
   const bool is_narrow_;  // it is strong, and other devices, which there are, are not in its scope
   const std::uint64_t own_;   // the grid's number, as touchers have it
   const std::uint64_t mine_;  // the toucher that the warp's first thread is

@@ -23,8 +23,9 @@ struct ShadowGroup {
   static constexpr std::size_t kCells = 16;
   static constexpr int kOneThread = 4;  // a step: all cells are one thread's
 
-  // The number of a grid whose reads here are noted and come after whatever wrote here, so that it
-  // need not look again: those of threads that waited, or need not. 0: there is none.
+  // A grid whose reads here are noted and come after whatever wrote here, so that it need not look
+  // again: those of threads that waited, or need not. 0: there is none. Twice its number, and 1
+  // more where non-coherent loads need not look either.
   std::uint64_t noted_by = 0;
   ShadowCell first;  // where it is not split
   std::uint8_t is_locked = 0;
@@ -34,8 +35,9 @@ struct ShadowGroup {
   std::uint32_t unused = 0;
 
   // Needs no lock: LockedGroup::note_all publishes the grid.
-  bool is_noted_by(std::uint64_t grid) const {
-    return __atomic_load_n(&noted_by, __ATOMIC_ACQUIRE) == grid;
+  bool is_noted_by(std::uint64_t grid, bool is_noncoherent) const {
+    const std::uint64_t note = __atomic_load_n(&noted_by, __ATOMIC_ACQUIRE);
+    return is_noncoherent ? note == (grid << 1 | 1) : note >> 1 == grid;
   }
 };
 static_assert(sizeof(ShadowGroup) == 32, "two of a cache line");
@@ -101,7 +103,9 @@ class LockedGroup {
   }
 
   // That all reads of this grid are noted; 0: of none.
-  void note_all(std::uint64_t grid) { __atomic_store_n(&group_.noted_by, grid, __ATOMIC_RELEASE); }
+  void note_all(std::uint64_t grid, bool is_noncoherent = false) {
+    __atomic_store_n(&group_.noted_by, grid << 1 | (is_noncoherent ? 1 : 0), __ATOMIC_RELEASE);
+  }
 
  private:
   static std::uint64_t of_thread(std::uint64_t first, std::size_t behind) {

@@ -107,7 +107,8 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
     watch_inside(x, i, region, offsets, mask, base, bytes, touch, values);
   }
   if (!concerns(x, region, touch)) return;
-  GlobalWatch watch(x, i, region, bytes, touch, false);
+  GlobalWatch watch(x, i, region, bytes, touch, false, MemoryScope::kSystem,
+                    loads_noncoherently(i, touch));
   each_side_by_side(offsets, mask, base, bytes,
                     [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
                       note_time(x, region, offset, std::uint64_t{lanes} * bytes, touch);
@@ -239,7 +240,8 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
   }
   if (!concerns(x, region, touch)) return;
   note_time(x, region, offset, std::uint64_t{kLanes} * bytes, touch);
-  GlobalWatch watch(x, i, region, bytes, touch, false);
+  GlobalWatch watch(x, i, region, bytes, touch, false, MemoryScope::kSystem,
+                    loads_noncoherently(i, touch));
   watch.touch_run(0, kLanes, region.within + offset);
 }
 
@@ -350,7 +352,8 @@ void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, s
   }
   if (!concerns(x, region, AccessKind::kRead)) return;
   note_time(x, region, offset, bytes, AccessKind::kRead);
-  GlobalWatch(x, i, region, bytes, AccessKind::kRead, false).touch(lane, region.within + offset);
+  GlobalWatch(x, i, region, bytes, AccessKind::kRead, false, MemoryScope::kSystem, true)
+      .touch(lane, region.within + offset);
 }
 
 void watch_copy(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
