@@ -320,6 +320,14 @@ TEST(UnknownFootprint, KeepsWhatTheImageTells) {
   EXPECT_NE(waits(std::nullopt), Footprint::Waits::kNever);
   const Footprint cubin = unknown_footprint("c", true, true, {UnseenCause::kMachineCode});
   EXPECT_FALSE(triggers_early(cubin, {}, {1, 1, 1}, {1, 1, 1})) << "its code is not known";
+  const auto triggers = [](std::optional<bool> told) {
+    const Footprint image = unknown_footprint("c", true, told, {UnseenCause::kMachineCode});
+    EXPECT_EQ(image.triggers_before_wait, image.triggers);
+    return image.triggers;
+  };
+  EXPECT_TRUE(triggers(true));
+  EXPECT_FALSE(triggers(false));
+  EXPECT_TRUE(triggers(std::nullopt)) << "it may";
 }
 
 // After a gap, an access without a known buffer may be of what is read; others are not.
