@@ -105,7 +105,8 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
     case EdgeCause::kStale:
       return fmt::format(
           "{}, before it has waited, while {}: it is not documented whether a wait "
-          "discards lines that are in the L1 cache by then; prefetch.global.L2 is safe",
+          "discards what is in a cache by then; prefetch.global.L2 is safe, and so is the fence "
+          "that acquires a tensor map if it comes after the wait",
           own(), other());
     case EdgeCause::kEither:
       return fmt::format(

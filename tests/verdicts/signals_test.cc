@@ -163,5 +163,44 @@ DONE: ret;
       << "the lanes that do not wait arrive too";
 }
 
+// A barrier or an mbarrier that is relaxed tells the wait of another thread by fences alone.
+TEST(SignalVerdicts, WhatIsRelaxedTellsNoWait) {
+  constexpr char kStore[] =
+      "mul.wide.u32 %d1, %tid, 4; add.u64 %d1, %b, %d1; st.global.u32 [%d1], 7;";
+  const auto by_cluster = [&](const std::string& arrive) {
+    return outcome_of(fmt::format(R"(
+.reg .pred %p<9>; setp.ne.u32 %p1, %tid, 0; @%p1 bra MEET;
+griddepcontrol.wait;
+MEET: {} barrier.cluster.wait; {}
+)",
+                                  arrive, kStore));
+  };
+  EXPECT_EQ(by_cluster("barrier.cluster.arrive;"), kProven);
+  EXPECT_EQ(by_cluster("barrier.cluster.arrive.relaxed;"), kRaces);
+  EXPECT_EQ(by_cluster("fence.acq_rel.cluster; barrier.cluster.arrive.relaxed;"), kUnknown);
+
+  const auto by_mbarrier = [&](const std::string& arrive, const std::string& test,
+                               const std::string& after) {
+    return outcome_of(fmt::format(R"(
+.reg .pred %p<9>; setp.ne.u32 %p1, %tid, 0; @%p1 bra READY;
+mbarrier.init.shared::cta.b64 [shared], 1; fence.mbarrier_init.release.cluster;
+READY: bar.sync 0; @%p1 bra TEST;
+griddepcontrol.wait; {} _, [shared];
+TEST: {} %p3, [shared], 0; @!%p3 bra TEST; {} {}
+)",
+                                  arrive, test, after, kStore));
+  };
+  const std::string arrive = "mbarrier.arrive.shared::cta.b64";
+  const std::string arrive_relaxed = "mbarrier.arrive.relaxed.cta.shared::cta.b64";
+  const std::string test = "mbarrier.try_wait.parity.shared::cta.b64";
+  const std::string test_relaxed = "mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64";
+  const std::string fence = "fence.acq_rel.cta;";
+  EXPECT_EQ(by_mbarrier(arrive, test, ""), kProven);
+  EXPECT_EQ(by_mbarrier(arrive_relaxed, test, ""), kRaces);
+  EXPECT_EQ(by_mbarrier(fence + arrive_relaxed, test, ""), kUnknown);
+  EXPECT_EQ(by_mbarrier(arrive, test_relaxed, ""), kRaces);
+  EXPECT_EQ(by_mbarrier(arrive, test_relaxed, fence), kUnknown);
+}
+
 }  // namespace
 }  // namespace baton::verdicts

@@ -87,7 +87,7 @@ struct Operation {
   Space space = Space::kGeneric;
   bool non_coherent = false;
   bool strong = false;      // atomic, or as a load or store: no race against another such one
-  bool prefetches = false;  // into the L1 cache, no value
+  bool prefetches = false;  // into a cache that a wait may leave as it is, no value
   bool orders = false;      // threads may order each other's accesses by it; not of kBarrier
   bool meets = false;       // lanes of a warp execute it together
   bool disturbs = false;    // may take part in barrier 0 for some threads only

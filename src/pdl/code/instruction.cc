@@ -170,8 +170,11 @@ Shape known(const Instruction& i, const Form& form) {
     case Form::Kind::kClusterArrival:
     case Form::Kind::kCall:  // code.cc reads it
       return shape;
-    case Form::Kind::kMbarrierWait:
     case Form::Kind::kFence:
+      accesses(i, form, shape);
+      shape.orders = true;
+      return shape;
+    case Form::Kind::kMbarrierWait:
     case Form::Kind::kWarpBarrier:
     case Form::Kind::kClusterBarrier:
       shape.orders = true;

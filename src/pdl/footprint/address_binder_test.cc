@@ -43,6 +43,28 @@ TEST(AddressBinder, TellsWhatIsLoadedFromWhatALoadedValueDecides) {
       << "addresses decide, too";
 }
 
+// An address alone is no number, and it is null only in place of another one.
+TEST(AddressBinder, AConstantAddressIsNotKnown) {
+  EXPECT_EQ(why("mov.u64 %d1, 0; st.global.u32 [%d1], 1;"), UnknownAddress::kConstant);
+  EXPECT_EQ(why("mov.u64 %d1, 0; @%p1 mov.u64 %d1, %c; st.global.u32 [%d1], 1;"), std::nullopt);
+}
+
+// What is stored may lead from one buffer to another, if the addresses of both went into it.
+TEST(AddressBinder, SumsOfTwoAddressesAreStoredDifferences) {
+  const auto stores = [](const std::string& value) {
+    const Footprint found = footprint_of(value + "st.global.u64 [%c], %d1;");
+    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                              GivenArgument::pointer(3), GivenArgument::scalar(7)};
+    return AddressBinder(found, given, [](std::string_view, bool) { return MemoryId{9}; })
+        .stores_differences();
+  };
+  EXPECT_FALSE(stores("mov.u64 %d1, 5;"));
+  EXPECT_FALSE(stores("mov.u64 %d1, %a;"));
+  EXPECT_FALSE(stores("add.u64 %d1, %a, 16;"));
+  EXPECT_TRUE(stores("add.u64 %d1, %a, %b;"));
+  EXPECT_TRUE(stores("sub.u64 %d1, %a, %b;"));
+}
+
 TEST(AddressBinder, EveryReasonIsTold) {
   EXPECT_EQ(describe(UnknownAddress::kLoaded), "its address is loaded from memory");
   EXPECT_EQ(describe(UnknownAddress::kDecided),

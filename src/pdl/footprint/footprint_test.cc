@@ -61,6 +61,8 @@ TEST(Footprint, KnowsEveryKindOfAccess) {
   EXPECT_EQ(of("prefetch.global.L2::evict_last [%a];"), "");
   EXPECT_EQ(of("prefetch.global.L2::evict_normal [%a];"), "");
   EXPECT_EQ(of("prefetch.global.L1 [%a];"), "read p0");
+  EXPECT_EQ(of("fence.proxy.tensormap::generic.acquire.gpu [%a], 128;"), "read p0");
+  EXPECT_EQ(of("fence.proxy.tensormap::generic.release.gpu;"), "");
   EXPECT_EQ(of("cp.async.bulk.prefetch.L2.global [%a], 64;"), "");
   EXPECT_EQ(of("discard.global.L2 [%a], 128;"), "write p0");
   EXPECT_EQ(of("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%a+16];"), "read p0");

@@ -18,8 +18,13 @@ constexpr MemoryId kNotKnown = 99;
 
 // Of a kernel with a parameter of so many bytes. %d1 is the address of the map.
 std::vector<MemoryId> memories(unsigned bytes, const std::string& body, const std::string& offset,
-                               const GivenArgument& given) {
-  const auto module = ptx::ParsedModule::parse(fmt::format(R"(.version 8.0
+                               const GivenArgument& given, bool stores = false) {
+  const std::string copy =
+      stores ? "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1{}, {{%r2}}], [%r1];"
+             : "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "
+               "[%r1], [%d1{}, {{%r2}}], [bar+8];";
+  const auto module =
+      ptx::ParsedModule::parse(fmt::format(R"(.version 8.0
 .target sm_90a
 .address_size 64
 .visible .entry k(.param .align 64 .b8 p0[{}]) {{
@@ -27,11 +32,11 @@ std::vector<MemoryId> memories(unsigned bytes, const std::string& body, const st
 .shared .align 128 .b8 tile[128]; .shared .align 8 .b64 bar[2];
 {}
 mov.u32 %r1, tile; mov.u32 %r2, 0;
-cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1{}, {{%r2}}], [bar+8];
+{}
 ret;
 }})",
-                                                           bytes, body, offset),
-                                               "k.ptx");
+                                           bytes, body, fmt::format(fmt::runtime(copy), offset)),
+                               "k.ptx");
   const Footprint found = read_footprint(module, *module->function("k"), {});
   std::vector<MemoryId> all;
   const BoundLaunch bound =
@@ -81,6 +86,11 @@ TEST(MapAccess, AMapIsAtTheAddressOfItsParameter) {
   EXPECT_EQ(of_map("mov.b64 %d1, p0; cvta.param.u64 %d1, %d1;"), own);
   EXPECT_EQ(of_map("mov.b64 %d1, p0;", "+128"), kNone);
   EXPECT_EQ(of_map("mov.b64 %d1, p0+128;"), kNone);
+  const auto stored = [](const std::string& offset) {
+    return memories(128, "mov.b64 %d1, p0;", offset, GivenArgument::tensor_map(5), true);
+  };
+  EXPECT_EQ(stored(""), own);
+  EXPECT_EQ(stored("+64"), kNone);
   EXPECT_EQ(of_map("mov.b64 %d1, p0; add.s64 %d1, %d1, 64;"), kNone);
   EXPECT_EQ(of_map("mov.b64 %d1, p0; cvt.u64.u32 %d2, %laneid; add.s64 %d1, %d1, %d2;"), kNone);
 }

@@ -9,20 +9,21 @@ namespace {
 // How far behind the definition the comparison may come.
 constexpr std::uint32_t kMostBetween = 16;
 
-bool reads(const Operation& operation, std::uint32_t id) {
-  const auto is_read = [id](const ValueSource& source) {
-    return source.kind == ValueSource::Kind::kRegister && source.id == id;
-  };
-  return operation.guard == id || is_read(operation.address) ||
-         std::ranges::any_of(operation.sources, is_read);
+// Of an operation without a guard; no address is a predicate.
+bool reads(const Operation& operation, std::uint32_t predicate) {
+  return std::ranges::any_of(operation.sources, [predicate](const ValueSource& source) {
+    return source.kind == ValueSource::Kind::kRegister && source.id == predicate;
+  });
 }
 
-// Whether each execution of `first` is followed by `last`, after operations that do not read `id`.
-bool always_leads_to(const Code& code, std::size_t first, std::uint32_t last, std::uint32_t id) {
+// Whether each execution of `first` is followed by `last`, after operations that do not read the
+// predicate.
+bool always_leads_to(const Code& code, std::size_t first, std::uint32_t last,
+                     std::uint32_t predicate) {
   std::size_t at = first;
   for (unsigned k = 0; k < kMostBetween && at != last; ++k) {
     const Operation& operation = code.operations[at];
-    if (operation.guard != kNone || operation.next.size() != 1 || reads(operation, id))
+    if (operation.guard != kNone || operation.next.size() != 1 || reads(operation, predicate))
       return false;
     at = operation.next[0];
   }

@@ -1,6 +1,7 @@
 #include "pdl/order/flags.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -125,6 +126,29 @@ TEST(Flags, OnlyThreadsBehindTheWaitSetIt) {
   EXPECT_FALSE(is_late(
       {.before = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [shared+32], "
                  "[%a], 16, [shared+16];"}));
+}
+
+// The last conditions of a flag, one after the other.
+TEST(Flags, ThePlaceAndTheMeetingAreCertain) {
+  EXPECT_FALSE(is_late({.poll = "and.b32 %r6, %r1, 4; mov.u32 %r7, shared; add.u32 %r6, %r6, %r7;"
+                                "ld.acquire.cta.shared.u32 %r5, [%r6];"}))
+      << "one of two places";
+  EXPECT_FALSE(is_late({.poll = "mov.u32 %r7, shared; mapa.shared::cluster.u32 %r6, %r7, 1;"
+                                "ld.acquire.cluster.shared::cluster.u32 %r5, [%r6];"}))
+      << "the flag of another block";
+  EXPECT_FALSE(is_late({.poll = "ld.acquire.gpu.global.u32 %r5, [%b];"})) << "global memory";
+  EXPECT_FALSE(
+      is_late({.begin = "bar.sync 0; @%p1 st.shared.u32 [shared], 0;", .meet = "", .before = ""}))
+      << "the threads that poll met before the store alone";
+  const Program meets_later = {.begin = "bar.sync 0; @%p1 st.shared.u32 [shared], 0;",
+                               .meet = "",
+                               .set = "st.release.cta.shared.u32 [shared], 1; bar.sync 0;",
+                               .after = "st.global.u32 [%b], 1; bar.sync 0;"};
+  EXPECT_THAT(text_of(footprint_of(meets_later.text(), "", {96, 1, 1})),
+              testing::HasSubstr("unclear write p1"))
+      << "they meet again, but after the poll";
+  EXPECT_FALSE(is_late({.before = "mov.u32 %r6, %r0; st.volatile.shared.u32 [%r6], 1;"}))
+      << "a store to any place";
 }
 
 TEST(Flags, StoresOfTheFirstValueChangeNothing) {

@@ -232,8 +232,9 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
       if (past.earliest >= leaked_ || are_apart(access, past, evidence, worst)) return;
       const bool may_be_elsewhere =
           !is_one_offset(past.offset, access.offset) || access.is_one_of || past.is_one_of;
+      // A later launch of the same kernel comes after the gap.
       const bool is_certain =
-          gap_->waits == Footprint::Waits::kNever &&
+          gap_->waits == Footprint::Waits::kNever && past.position < leaked_ &&
           !(access.group->strong && past.group->strong) &&
           (evidence != nullptr ? evidence->meet(*access.group, past.position, *past.group, false)
                                : !may_be_elsewhere);
@@ -243,8 +244,8 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
       raise(worst, verdict);
     };
     const auto leaked = [&](const Pasts& pasts) {
-      for (const Past& past : pasts.list) check(past);
       if (pasts.first) check(*pasts.first);
+      for (const Past& past : pasts.list) check(past);
       if (pasts.dropped) check(*pasts.dropped);
     };
     leaked(named->writes);

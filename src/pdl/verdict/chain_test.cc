@@ -1,86 +1,26 @@
-#include "pdl/verdict/chain.h"
-
-#include <gtest/gtest.h>
-
-#include <deque>
-
-#include "pdl/test_support.h"
+#include "pdl/verdict/chain_test.h"
 
 namespace baton::overlap {
 namespace {
-
-using Kind = EdgeVerdict;
-using Cause = EdgeCause;
-
-constexpr MemoryId kX = 1, kY = 2, kZ = 3, kWeight = 9, kSlots = 10;
-
-// Kernels that read %a and write %c. A wait before both, after both, or none.
-constexpr char kGood[] = "griddepcontrol.wait;\nld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
-constexpr char kHasty[] =
-    "ld.global.f32 %f1, [%a];\ngriddepcontrol.wait;\nst.global.f32 [%c], %f1;";
-constexpr char kNever[] = "ld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
-constexpr char kEager[] =
-    "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\nld.global.f32 %f1, [%a];\n"
-    "st.global.f32 [%c], %f1;";
-constexpr char kIdle[] = "mov.u32 %r3, 0;";
-// Reads %b before the wait.
-constexpr char kPrefetches[] =
-    "ld.global.f32 %f2, [%b];\ngriddepcontrol.wait;\nld.global.f32 %f1, [%a];\n"
-    "st.global.f32 [%c], %f1;";
-
-class ChainTest : public testing::Test {
- protected:
-  GivenArgument at(MemoryId memory, std::uint64_t offset = 0) const {
-    return GivenArgument::pointer(memory, offset);
-  }
-
-  BoundLaunch launch(const std::string& body, GivenArgument a, GivenArgument b, GivenArgument c,
-                     const std::string& before = "") {
-    Footprint& footprint = footprints_.emplace_back(footprint_of(body, before));
-    const GivenArgument given[] = {a, b, c, GivenArgument::scalar(100)};
-    BoundLaunch bound =
-        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](std::string_view, bool) { return 77u; });
-    bound.number = number_++;
-    return bound;
-  }
-  BoundLaunch launch(const std::string& body, MemoryId a, MemoryId b, MemoryId c) {
-    return launch(body, at(a), at(b), at(c));
-  }
-
-  // Another launch of the same kernel.
-  BoundLaunch again(const BoundLaunch& old, GivenArgument a, GivenArgument b, GivenArgument c) {
-    const GivenArgument given[] = {a, b, c, GivenArgument::scalar(100)};
-    BoundLaunch bound = bind(*old.footprint, given, {128, 1, 1}, {1, 1, 1},
-                             [](std::string_view, bool) { return 77u; });
-    bound.number = number_++;
-    return bound;
-  }
-
-  // Judges the launch and lets it follow early.
-  Verdict next(const BoundLaunch& launched, bool programmatic = true) {
-    const Verdict verdict = chain_.judge(launched);
-    chain_.follow(launched, programmatic);
-    return verdict;
-  }
-  void first(const BoundLaunch& launched) { chain_.follow(launched, false); }
-
-  void expect(const Verdict& verdict, Kind kind, Cause cause) {
-    EXPECT_EQ(to_string(verdict.kind), to_string(kind));
-    EXPECT_EQ(to_string(verdict.cause), to_string(cause));
-  }
-
-  LaunchChain chain_{
-      [](MemoryId id) { return id == kWeight; }, {}, [](MemoryId id) { return id == kSlots; }};
-
- private:
-  std::deque<Footprint> footprints_;
-  std::uint32_t number_ = 0;
-};
 
 TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
   first(launch(kGood, kX, kWeight, kY));
   expect(next(launch(kGood, kY, kWeight, kX)), Kind::kProven, Cause::kHolds);
   expect(next(launch(kPrefetches, kX, kWeight, kY)), Kind::kProven, Cause::kHolds);
+}
+
+// The fence of a copy by the map that comes after the wait.
+TEST_F(ChainTest, AMapThatIsAcquiredBeforeTheWaitMayBeAsItWas) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kAcquiresEarly, kZ, kX, kX)), Kind::kProven, Cause::kHolds);
+  chain_.cut();
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kAcquiresEarly, kY, kX, kX)), Kind::kUnknown, Cause::kStale);
+  chain_.cut();
+  // The next launch may change it while this one acquires it.
+  const std::string writes_early = "st.global.f32 [%c], %f1; griddepcontrol.wait;";
+  first(launch(std::string("griddepcontrol.launch_dependents; ") + kAcquiresEarly, kY, kX, kX));
+  expect(next(launch(writes_early, kX, kWeight, kY)), Kind::kUnknown, Cause::kStale);
 }
 
 // Other devices write it, whatever this device has launched.
@@ -380,6 +320,14 @@ TEST(UnknownFootprint, KeepsWhatTheImageTells) {
   EXPECT_NE(waits(std::nullopt), Footprint::Waits::kNever);
   const Footprint cubin = unknown_footprint("c", true, true, {UnseenCause::kMachineCode});
   EXPECT_FALSE(triggers_early(cubin, {}, {1, 1, 1}, {1, 1, 1})) << "its code is not known";
+  const auto triggers = [](std::optional<bool> told) {
+    const Footprint image = unknown_footprint("c", true, told, {UnseenCause::kMachineCode});
+    EXPECT_EQ(image.triggers_before_wait, image.triggers);
+    return image.triggers;
+  };
+  EXPECT_TRUE(triggers(true));
+  EXPECT_FALSE(triggers(false));
+  EXPECT_TRUE(triggers(std::nullopt)) << "it may";
 }
 
 // After a gap, an access without a known buffer may be of what is read; others are not.

@@ -164,9 +164,11 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
 
 void take_order(Exec* x, const Insn* i, std::uint32_t lanes, const MbarrierRecord& record) {
   x->block->remote = {};  // it may have learnt that the others are done with its memory
-  x->warp->ordered.add(record.ordered, lanes);
+  const bool is_relaxed = (i->mode & kMbarrierRelaxed) != 0;
+  // What is relaxed takes the order over by the fence that comes next.
+  (is_relaxed ? x->warp->seen : x->warp->ordered).add(record.ordered, lanes);
   if (x->block->watch != nullptr) {
-    x->block->watch->leave_mbarrier(x, record.offset, (i->mode & kMbarrierRelaxed) != 0);
+    x->block->watch->leave_mbarrier(x, record.offset, is_relaxed);
   }
 }
 
@@ -353,7 +355,8 @@ bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 }
 
 void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset, bool is_relaxed) {
-  const OrderedLanes::Sources ordered = x->warp->ordered.sources_of(std::uint32_t{1} << lane);
+  const OrderedLanes& told = is_relaxed ? x->warp->released : x->warp->ordered;
+  const OrderedLanes::Sources ordered = told.sources_of(std::uint32_t{1} << lane);
   for (MbarrierRecord& record : block.async.mbarriers) {
     if (record.offset == offset) record.ordered |= ordered;
   }

@@ -58,8 +58,11 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
                  "arrives at the cluster's barrier again without having waited at it");
   }
   warp.cluster_arrived |= x->mask;
-  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, i->mode == 1);
-  cluster.barrier.arriving_ordered |= warp.ordered.sources_of(x->mask);
+  const bool is_relaxed = i->mode == 1;
+  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, is_relaxed);
+  // What is relaxed tells no more than the latest fence released.
+  cluster.barrier.arriving_ordered |=
+      (is_relaxed ? warp.released : warp.ordered).sources_of(x->mask);
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;
   cluster.barrier.arrived += count_lanes(x->mask);
