@@ -43,7 +43,7 @@ TEST(AddressBinder, TellsWhatIsLoadedFromWhatALoadedValueDecides) {
       << "addresses decide, too";
 }
 
-// An address alone is no number, and it is null only in place of another one.
+// A constant address is unknown. It is a null pointer only in place of another one.
 TEST(AddressBinder, AConstantAddressIsNotKnown) {
   EXPECT_EQ(why("mov.u64 %d1, 0; st.global.u32 [%d1], 1;"), UnknownAddress::kConstant);
   EXPECT_EQ(why("mov.u64 %d1, 0; @%p1 mov.u64 %d1, %c; st.global.u32 [%d1], 1;"), std::nullopt);
