@@ -18,7 +18,9 @@ from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultErro
                       UnsupportedError)
 from ._files import cmake_prefix, search_packages
 from ._load import compile, load, load_library
-from ._program import BoundProgram, Bundle, Program, bundle, check, sign
+from ._bound_program import BoundProgram
+from ._bundle import Bundle, bundle, check, sign
+from ._program import Program
 
 search_packages()
 

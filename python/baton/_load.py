@@ -7,7 +7,7 @@ import os
 from . import _core
 from ._core import Device, LibraryFunction, Module
 from ._errors import ArgumentError
-from ._program import Bundle
+from ._bundle import Bundle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
