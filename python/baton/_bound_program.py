@@ -134,7 +134,7 @@ class BoundProgram:
         values = self._executable.symbols if self._is_bound else {}
         changed = {name for name, value in given.items() if values.get(name) != value}
         return frozenset(name for name, buffer in self._buffers.items()
-                         if any(word in changed for extent in buffer.shape for word in _words(extent)))
+                         if any(word in changed for extent in buffer.shape for word in words_of(extent)))
 
     @one_thread
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
@@ -332,3 +332,8 @@ def _library(array: Any) -> Any:
         return lambda result: result
     module = sys.modules.get(type(array).__module__.split(".")[0])
     return getattr(module, "from_dlpack", lambda result: result)
+
+
+def words_of(expression: str) -> set[str]:
+    """Returns the names and numbers in an expression."""
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in expression).split())

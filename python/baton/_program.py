@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from . import _core
-from ._bound_program import BoundProgram
+from ._bound_program import BoundProgram, words_of
 from ._core import Device, Kernel
 from ._errors import ArgumentError
 
@@ -100,7 +100,7 @@ class Program:
                     symbols: Mapping[str, int], collectives: str) -> tuple[str, str] | None:
         """The record that holds for these sizes. A size that a later call decides has none."""
         later = {word for buffer in self.buffers.values() for extent in buffer.shape
-                 for word in _words(extent) if word in self.symbols}
+                 for word in words_of(extent) if word in self.symbols}
         if later - set(symbols):
             return None
         return self._program.find_tuned(_open(device), pdl=pdl, rewrite=rewrite, cache=cache,
@@ -176,7 +176,3 @@ def _require_keys(keys: Sequence[Path] | None) -> None:
 
 def _open(device: Device | str | None) -> Device:
     return device if isinstance(device, Device) else _core.open_device(device)
-
-
-def _words(expression: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in expression).split())

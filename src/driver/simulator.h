@@ -193,6 +193,9 @@ class Simulator {
   // Returns after they stopped.
   virtual StoppedWork stop(CUcontext context) = 0;
 
+  // Whether all work that was submitted to the context has ended, so that no call waits for any.
+  virtual bool is_idle(CUcontext context) = 0;
+
   // Ends the error state of a context after a fault or a stop. Memory, modules and streams stay as
   // they are. Waits for what runs.
   virtual void recover(CUcontext context) = 0;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "driver/simulator.h"
 
 namespace baton {
 namespace {
@@ -15,6 +16,11 @@ std::atomic<HostWait*> g_wait = nullptr;
 HostWait* wait_of_this_thread() noexcept {
   HostWait* const wait = g_wait.load(std::memory_order_acquire);
   return wait != nullptr && wait->serves_this_thread() ? wait : nullptr;
+}
+
+// The thread of a wait costs more than most calls. A GPU does not tell without waiting.
+bool is_idle(const driver::Driver& driver, CUcontext context) {
+  return driver.simulator != nullptr && driver.simulator->is_idle(context);
 }
 
 // The driver waits in another thread, which goes on by itself where the wait ends early. What the
@@ -38,7 +44,8 @@ void set_host_wait(HostWait* wait) noexcept {
 }
 
 void await_work(const driver::Driver& driver, CUcontext context) {
-  if (HostWait* const wait = wait_of_this_thread()) {
+  HostWait* const wait = wait_of_this_thread();
+  if (wait != nullptr && !is_idle(driver, context)) {
     wait->until(driver, context, all_work(driver, context));
   }
 }
@@ -55,13 +62,14 @@ bool await_release(const driver::Driver& driver, CUcontext context) noexcept {
   HostWait* const wait = wait_of_this_thread();
   if (wait == nullptr) return true;
   try {
+    if (is_idle(driver, context)) return true;
     if (wait->until_released(driver, context, all_work(driver, context))) return true;
     log(LogLevel::kInfo,
         "{} still runs what was not waited for: what it may use stays until the process ends",
         driver.name);
     return false;
   } catch (const std::exception&) {
-    return true;  // there is no thread or memory to wait with: the driver waits
+    return true;  // no thread or memory to wait with, or no context: the driver waits, or refuses
   }
 }
 

@@ -29,7 +29,7 @@ class HostWait {
                               const Wait& wait) noexcept = 0;
 };
 
-// From now on threads wait by `wait`, which lives as long as the process.
+// From now on threads wait by `wait`, which lives as long as the process. Null: the driver waits.
 void set_host_wait(HostWait* wait) noexcept;
 
 // Waits for all work of the context, or does nothing and leaves that to the driver. Throws what

@@ -143,6 +143,8 @@ class SimulatedDevices : public driver::Simulator {
     return live_context(context)->queue().stop();
   }
 
+  bool is_idle(CUcontext context) override { return live_context(context)->queue().is_idle(); }
+
   void recover(CUcontext context) override { live_context(context)->queue().recover(); }
 
   void protect(CUdeviceptr address, bool on) override {

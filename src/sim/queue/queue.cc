@@ -130,6 +130,11 @@ void DeviceQueue::drain() {
   for (const Ordering::Number leaf : leaves) Ordering::instance().host_learns(leaf);
 }
 
+bool DeviceQueue::is_idle() const {
+  const Lock lock(Scheduler::instance().mutex);
+  return unfinished_.empty();
+}
+
 driver::StoppedWork DeviceQueue::stop() {
   Scheduler& scheduler = Scheduler::instance();
   Lock lock(scheduler.mutex);

@@ -77,6 +77,7 @@ class DeviceQueue {
   static bool poll(Lock& lock, CommandPtr command);
   // Blocks until everything submitted before the call is done.
   void drain();
+  bool is_idle() const;
   // Whether the device executes what is submitted also while no caller waits or asks.
   bool executes_unasked() const;
 

@@ -1,0 +1,121 @@
+#include "runtime/host_wait.h"
+
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "baton/buffer.h"
+#include "baton/stream.h"
+#include "driver/driver.h"
+#include "runtime/context.h"
+
+namespace baton {
+namespace {
+
+// Counts the waits of one thread. Work that is awaited for a moment may end, or the wait gives up.
+class CountedWait : public HostWait {
+ public:
+  bool serves_this_thread() noexcept override { return std::this_thread::get_id() == thread_; }
+  void until(const driver::Driver&, CUcontext, const Wait& wait) override {
+    ++waits_;
+    while (!wait()) work_may_end();
+  }
+  bool until_released(const driver::Driver&, CUcontext, const Wait& wait) noexcept override {
+    ++releases_;
+    while (!wait()) {
+      if (gives_up_) return false;
+      work_may_end();
+    }
+    return true;
+  }
+
+  // Work that goes on until `work_may_end`.
+  void begin_work(const Stream& stream) {
+    work_.emplace();
+    const Device device = stream.device();
+    const ContextGuard guard(device);
+    const auto held = [](void* work) {
+      static_cast<std::promise<void>*>(work)->get_future().wait();
+    };
+    BATON_DRIVER_CALL(device.driver(), cuLaunchHostFunc, stream.native(), held, &*work_);
+  }
+  void work_may_end() {
+    if (!ended_) work_->set_value();
+    ended_ = true;
+  }
+  void give_up() { gives_up_ = true; }
+  int waits() const { return waits_; }
+  int releases() const { return releases_; }
+
+ private:
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::optional<std::promise<void>> work_;
+  bool ended_ = false, gives_up_ = false;
+  int waits_ = 0, releases_ = 0;
+};
+
+class HostWaitTest : public testing::Test {
+ protected:
+  HostWaitTest() { set_host_wait(&wait_); }
+  ~HostWaitTest() override { set_host_wait(nullptr); }
+
+  const Device device_ = Device::open("sim:tiny");
+  CountedWait wait_;
+};
+
+TEST_F(HostWaitTest, NothingIsAwaitedOfAnIdleDevice) {
+  { const Memory memory(device_, 16); }
+  device_.synchronize();
+  EXPECT_EQ(wait_.waits(), 0);
+  EXPECT_EQ(wait_.releases(), 0);
+}
+
+TEST_F(HostWaitTest, CallsAwaitTheWork) {
+  const Stream stream(device_);
+  wait_.begin_work(stream);
+  device_.synchronize();
+  EXPECT_EQ(wait_.waits(), 1);
+  stream.synchronize();
+  EXPECT_EQ(wait_.waits(), 2) << "a stream is asked, which takes no thread";
+}
+
+TEST_F(HostWaitTest, DestructorsAwaitTheWork) {
+  const Stream stream(device_);
+  {
+    const Memory memory(device_, 16);
+    wait_.begin_work(stream);
+  }
+  EXPECT_EQ(wait_.releases(), 1);
+  EXPECT_TRUE(stream.done());
+}
+
+TEST_F(HostWaitTest, WhatIsGivenUpStays) {
+  const Stream stream(device_);
+  DeviceAddress address = 0;
+  {
+    const Memory memory(device_, 16);
+    address = memory.address();
+    wait_.begin_work(stream);
+    wait_.give_up();
+  }
+  wait_.work_may_end();
+  stream.synchronize();
+  const ContextGuard guard(device_);
+  EXPECT_EQ(device_.driver().cuMemFree(address), CUDA_SUCCESS);
+}
+
+TEST_F(HostWaitTest, OtherThreadsLeaveTheWaitToTheDriver) {
+  std::async(std::launch::async, [this] {
+    const Stream stream(device_);
+    wait_.begin_work(stream);
+    wait_.work_may_end();
+    device_.synchronize();
+  }).get();
+  EXPECT_EQ(wait_.waits(), 0);
+}
+
+}  // namespace
+}  // namespace baton
