@@ -15,7 +15,8 @@
 namespace baton {
 namespace {
 
-// Counts the waits of one thread. Work that is awaited for a moment may end, or the wait gives up.
+// Counts the waits of one thread. Work that is awaited for a moment may end, or the wait ends
+// first.
 class CountedWait : public HostWait {
  public:
   bool serves_this_thread() noexcept override { return std::this_thread::get_id() == thread_; }
@@ -26,7 +27,7 @@ class CountedWait : public HostWait {
   bool until_released(const driver::Driver&, CUcontext, const Wait& wait) noexcept override {
     ++releases_;
     while (!wait()) {
-      if (gives_up_) return false;
+      if (ends_first_) return false;
       work_may_end();
     }
     return true;
@@ -46,14 +47,14 @@ class CountedWait : public HostWait {
     if (!ended_) work_->set_value();
     ended_ = true;
   }
-  void give_up() { gives_up_ = true; }
+  void end_first() { ends_first_ = true; }
   int waits() const { return waits_; }
   int releases() const { return releases_; }
 
  private:
   const std::thread::id thread_ = std::this_thread::get_id();
   std::optional<std::promise<void>> work_;
-  bool ended_ = false, gives_up_ = false;
+  bool ended_ = false, ends_first_ = false;
   int waits_ = 0, releases_ = 0;
 };
 
@@ -92,14 +93,14 @@ TEST_F(HostWaitTest, DestructorsAwaitTheWork) {
   EXPECT_TRUE(stream.done());
 }
 
-TEST_F(HostWaitTest, WhatIsGivenUpStays) {
+TEST_F(HostWaitTest, WhatIsStillInUseStays) {
   const Stream stream(device_);
   DeviceAddress address = 0;
   {
     const Memory memory(device_, 16);
     address = memory.address();
     wait_.begin_work(stream);
-    wait_.give_up();
+    wait_.end_first();
   }
   wait_.work_may_end();
   stream.synchronize();
