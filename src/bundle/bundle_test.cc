@@ -227,12 +227,22 @@ TEST_F(BundleTest, KnowsTheFactsOfItsImages) {
   for (const load::KernelDefinition& definition : definitions) {
     for (const Image& image : {definition.compiled->ptx, *definition.compiled->cubin}) {
       ImageFacts known = read_facts(image);
-      // The images do not say how the source names parameters.
-      for (KernelFacts& kernel : known.kernels) {
-        for (ParamFacts& param : *kernel.params)
-          EXPECT_FALSE(std::exchange(param.name, {}).empty());
+      const ImageFacts told = read_facts(Image::from_bytes(image.bytes(), image.name()));
+      ASSERT_EQ(known.kernels.size(), told.kernels.size());
+      // The images do not say what the source calls parameters, nor to what pointers lead.
+      for (std::size_t k = 0; k < known.kernels.size(); ++k) {
+        std::vector<ParamFacts>& params = *known.kernels[k].params;
+        ASSERT_EQ(params.size(), told.kernels[k].params->size());
+        for (std::size_t i = 0; i < params.size(); ++i) {
+          ParamFacts& param = params[i];
+          EXPECT_FALSE(param.name.empty());
+          EXPECT_TRUE(param.dtype) << param.type;
+          const auto [offset, size] = std::pair(param.offset, param.size);
+          param = (*told.kernels[k].params)[i];
+          EXPECT_EQ(std::pair(offset, size), std::pair(param.offset, param.size));
+        }
       }
-      bundle_test::expect_equal(known, read_facts(Image::from_bytes(image.bytes(), image.name())));
+      bundle_test::expect_equal(known, told);
     }
   }
 }
