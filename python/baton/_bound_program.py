@@ -154,7 +154,7 @@ class BoundProgram:
                               if name not in arrays and name not in reshaped}
                 self._bind(arrays)
             else:
-                # What is refused leaves the symbols as they are, so they come last.
+                # An array that is refused must not change the symbols, so they are set last.
                 for name, value in device.items():
                     self._executable.set_memory(name, value)
                     self._kept[name] = value

@@ -40,8 +40,9 @@ using DebugParams = std::unordered_map<std::string, std::vector<DebugParam>>;
 DebugParams debug_params(const ptx::ParsedModule& module);
 DebugParams debug_params(const std::vector<ElfSection>& sections);
 
-// Gives the parameters of kernels their names, and their types where the symbol has none, as that
-// of an extern "C" kernel. The numbers of parameters must agree, and for the types their sizes.
+// Gives the parameters of kernels their names. Where the symbol tells no types, as that of an
+// extern "C" kernel, it gives those too. A kernel with another number of parameters gets nothing,
+// and a parameter of another size no type.
 void take_params(ImageFacts& facts, const DebugParams& params);
 
 }  // namespace baton::image

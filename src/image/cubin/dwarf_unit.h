@@ -43,7 +43,7 @@ struct DwarfEntry {
   std::uint64_t encoding = 0;   // of a basic type
   std::uint64_t member_at = 0;  // of a member: where in its struct, in bytes
   std::uint64_t bit_size = 0;   // of a member that is a bit field
-  std::uint64_t count = 0;      // of an array's dimension: its elements
+  std::uint64_t count = 0;      // the elements of an array's dimension
 };
 
 // The entries of the first unit, in their order. A module of PTX has one unit. The texts are parts

@@ -63,7 +63,8 @@ TEST(Instruction, EveryAccessOfTheTableIsOne) {
 TEST(Instruction, WhatTouchesNoMemoryIsNoAccess) {
   for (const Form& form : ptx::forms()) {
     if (form.kind == Form::Kind::kAccess || form.kind == Form::Kind::kAtomic) continue;
-    if (form.name == "fence.proxy.tensormap::generic.acquire") continue;  // of a tensor map
+    if (form.name == "fence.proxy.tensormap::generic.acquire")
+      continue;  // its operand is a tensor map
     const Instruction instruction = written(form.opcode, form.modifiers, form.destinations);
     EXPECT_FALSE(is_access(shape_of(instruction, &form))) << form.name;
     // Memory that other grids see is what the other kinds have nothing to do with.

@@ -9,7 +9,7 @@ namespace {
 // How far behind the definition the comparison may come.
 constexpr std::uint32_t kMostBetween = 16;
 
-// Of an operation without a guard; no address is a predicate.
+// The operation has no guard. An address is never a predicate.
 bool reads(const Operation& operation, std::uint32_t predicate) {
   return std::ranges::any_of(operation.sources, [predicate](const ValueSource& source) {
     return source.kind == ValueSource::Kind::kRegister && source.id == predicate;

@@ -239,7 +239,7 @@ class ProgramRecordReader {
 
   ByteReader& bytes_;
   std::vector<FileName> files_;  // none, the document, then the texts that are names of files
-  std::string folder_;           // of relative paths: empty, or with a slash at its end
+  std::string folder_;           // where relative paths begin: empty, or it ends with a slash
   std::vector<std::string_view> texts_;
   int levels_ = 0;
 };

@@ -165,7 +165,7 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
 void take_order(Exec* x, const Insn* i, std::uint32_t lanes, const MbarrierRecord& record) {
   x->block->remote = {};  // it may have learnt that the others are done with its memory
   const bool is_relaxed = (i->mode & kMbarrierRelaxed) != 0;
-  // What is relaxed takes the order over by the fence that comes next.
+  // A relaxed test orders nothing until the next fence.
   (is_relaxed ? x->warp->seen : x->warp->ordered).add(record.ordered, lanes);
   if (x->block->watch != nullptr) {
     x->block->watch->leave_mbarrier(x, record.offset, is_relaxed);
