@@ -30,7 +30,10 @@ if(BATON_SANITIZE)
     foreach(name "${library}" libstdc++.so)
       execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${name}"
         OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-      list(APPEND preloaded "${file}")
+      # A compiler that has no such file gives the name back.
+      if(IS_ABSOLUTE "${file}")
+        list(APPEND preloaded "${file}")
+      endif()
     endforeach()
     list(JOIN preloaded ":" preloaded)
     # Python keeps memory to its end.

@@ -19,8 +19,14 @@ class IndexTable {
  public:
   std::uint64_t size() const { return rows_; }
   Row operator[](std::uint64_t number) const {
-    Row row{};
-    std::memcpy(&row, bytes_ + number * row_size_, std::min<std::uint64_t>(row_size_, sizeof row));
+    const char* const at = bytes_ + number * row_size_;
+    Row row;
+    if (row_size_ >= sizeof row) {
+      std::memcpy(&row, at, sizeof row);  // of a constant size: compilers read the fields in place
+    } else {
+      row = {};  // an earlier version has no later fields
+      std::memcpy(&row, at, row_size_);
+    }
     return row;
   }
   std::string_view bytes() const { return {bytes_, rows_ * row_size_}; }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <future>
+#include <memory>
 #include <thread>
 
 #include "base/log.h"
@@ -18,14 +19,44 @@ HostWait* wait_of_this_thread() noexcept {
   return wait != nullptr && wait->serves_this_thread() ? wait : nullptr;
 }
 
-// The thread of a wait costs more than most calls. A GPU does not tell without waiting.
+// The simulated GPU tells whether it works, and a wait costs more than most calls.
 bool is_idle(const driver::Driver& driver, CUcontext context) {
   return driver.simulator != nullptr && driver.simulator->is_idle(context);
 }
 
-// The driver waits in another thread, which goes on by itself where the wait ends early. What the
-// work failed with, the call that follows tells.
-HostWait::Wait all_work(const driver::Driver& driver, CUcontext context) {
+// An event after all work that a context has now.
+class EventOfAllWork {
+ public:
+  // Null where the driver has none: before CUDA 12.5, or while a stream is captured.
+  static std::shared_ptr<EventOfAllWork> record(const driver::Driver& driver, CUcontext context) {
+    if (driver.cuCtxRecordEvent == nullptr) return nullptr;
+    if (driver.cuCtxPushCurrent(context) != CUDA_SUCCESS) return nullptr;
+    CUevent event = nullptr;
+    CUresult result = driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    std::shared_ptr<EventOfAllWork> all;
+    if (result == CUDA_SUCCESS) {
+      all = std::make_shared<EventOfAllWork>(driver, event);
+      result = driver.cuCtxRecordEvent(context, event);
+    }
+    CUcontext popped = nullptr;
+    driver.cuCtxPopCurrent(&popped);
+    return result == CUDA_SUCCESS ? all : nullptr;
+  }
+
+  EventOfAllWork(const driver::Driver& driver, CUevent event) : driver_(driver), event_(event) {}
+  ~EventOfAllWork() { driver_.cuEventDestroy(event_); }
+  EventOfAllWork(const EventOfAllWork&) = delete;
+  EventOfAllWork& operator=(const EventOfAllWork&) = delete;
+
+  bool is_over() const { return driver_.cuEventQuery(event_) != CUDA_ERROR_NOT_READY; }
+
+ private:
+  const driver::Driver& driver_;
+  const CUevent event_;
+};
+
+// The driver waits in another thread, which goes on by itself where the wait ends early.
+HostWait::Wait all_work_by_thread(const driver::Driver& driver, CUcontext context) {
   std::packaged_task<void()> task([&driver, context] {
     CUcontext popped = nullptr;
     if (driver.cuCtxPushCurrent(context) != CUDA_SUCCESS) return;
@@ -35,6 +66,17 @@ HostWait::Wait all_work(const driver::Driver& driver, CUcontext context) {
   const std::shared_future<void> done = task.get_future().share();
   std::thread(std::move(task)).detach();
   return [done] { return done.wait_for(HostWait::kMoment) == std::future_status::ready; };
+}
+
+// What the work failed with, the call that follows tells. On an H100 an event of an idle device
+// takes 0.6 us, and a thread 31 us.
+HostWait::Wait all_work(const driver::Driver& driver, CUcontext context) {
+  // By most schedules the simulated GPU goes on while a host waits, and hardly where it asks.
+  if (driver.simulator != nullptr) return all_work_by_thread(driver, context);
+  const std::shared_ptr<EventOfAllWork> all = EventOfAllWork::record(driver, context);
+  if (all == nullptr) return all_work_by_thread(driver, context);
+  const auto begin = std::chrono::steady_clock::now();
+  return [all, begin] { return poll_for_a_moment([&] { return all->is_over(); }, begin); };
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ class CountedWait : public HostWait {
   // Work that goes on until `work_may_end`.
   void begin_work(const Stream& stream) {
     work_.emplace();
+    ended_ = false;
     const Device device = stream.device();
     const ContextGuard guard(device);
     const auto held = [](void* work) {
@@ -106,6 +107,26 @@ TEST_F(HostWaitTest, WhatIsStillInUseStays) {
   stream.synchronize();
   const ContextGuard guard(device_);
   EXPECT_EQ(device_.driver().cuMemFree(address), CUDA_SUCCESS);
+}
+
+// A GPU does not tell whether it is idle. It takes an event, or a thread where the driver is old.
+TEST_F(HostWaitTest, AGpuIsAwaitedByAnEventOrAThread) {
+  driver::Driver with_events = device_.driver();
+  with_events.simulator = nullptr;
+  driver::Driver without = with_events;
+  without.cuCtxRecordEvent = nullptr;
+  const CUcontext context = device_.native_context();
+  const Stream stream(device_);
+  for (const driver::Driver& driver : {with_events, without}) {
+    wait_.begin_work(stream);
+    await_work(driver, context);
+    EXPECT_TRUE(stream.done());
+    wait_.begin_work(stream);
+    EXPECT_TRUE(await_release(driver, context));
+    EXPECT_TRUE(stream.done());
+  }
+  EXPECT_EQ(wait_.waits(), 2);
+  EXPECT_EQ(wait_.releases(), 2);
 }
 
 TEST_F(HostWaitTest, OtherThreadsLeaveTheWaitToTheDriver) {

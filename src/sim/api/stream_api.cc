@@ -114,6 +114,15 @@ CUresult EventRecord(CUevent event_handle, CUstream handle) {
   return CUDA_SUCCESS;
 }
 
+// After all work of the device, also where the handle is that of a green context.
+CUresult CtxRecordEvent(CUcontext handle, CUevent event_handle) {
+  const std::shared_ptr<SimEvent> event = usable_event(event_handle);
+  require(handle != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  require(find_context(handle).device->context() == event->context, CUDA_ERROR_INVALID_HANDLE);
+  event->context->record_all(*event);
+  return CUDA_SUCCESS;
+}
+
 CUresult EventQuery(CUevent handle) {
   const std::shared_ptr<SimEvent> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);

@@ -232,6 +232,15 @@ void Context::record(SimEvent& event, SimStream& stream) {
   event.captured = stream.capture;
 }
 
+void Context::record_all(SimEvent& event) {
+  Lock lock(Scheduler::instance().mutex);
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  auto occurrence = std::make_shared<Occurrence>();
+  event.recorded = queue_.submit_after_all(lock, Record{occurrence});
+  event.occurrence = std::move(occurrence);
+  event.captured = {};
+}
+
 void Context::wait_event(const std::shared_ptr<SimStream>& stream,
                          const std::shared_ptr<SimEvent>& event, bool external) {
   Lock lock(Scheduler::instance().mutex);

@@ -56,6 +56,8 @@ class Context : public std::enable_shared_from_this<Context> {
                                     const LaunchRequest& request);
   void launch(SimStream& stream, GraphExec& exec);
   void record(SimEvent& event, SimStream& stream);
+  // The same after the work of all streams.
+  void record_all(SimEvent& event);
   // `external`: the event stays outside of a capture, which waits for it when its graph runs.
   void wait_event(const std::shared_ptr<SimStream>& stream, const std::shared_ptr<SimEvent>& event,
                   bool external);

@@ -39,6 +39,50 @@ TEST_F(EventTest, UnrecordedEventsHinderNobody) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, driver.cuEventElapsedTime(&milliseconds, event, event));
 }
 
+TEST_F(EventTest, AContextsEventComesAfterTheWorkOfAllStreams) {
+  if (driver.cuCtxRecordEvent == nullptr) GTEST_SKIP() << "the driver has no such entry";
+  const CUevent event = make_event(CU_EVENT_DISABLE_TIMING);
+  const CUstream streams[] = {make_stream(CU_STREAM_DEFAULT), make_stream()};
+  Gate gates[2];
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_RESULT(CUDA_SUCCESS, gates[i].close(driver, streams[i]));
+  }
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxRecordEvent(context, event));
+  EXPECT_RESULT(CUDA_ERROR_NOT_READY, driver.cuEventQuery(event));
+  gates[0].open();
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(streams[0]));
+  EXPECT_RESULT(CUDA_ERROR_NOT_READY, driver.cuEventQuery(event));
+  gates[1].open();
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventSynchronize(event));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamQuery(streams[1]));
+}
+
+// Also of work that has ended before the event is recorded, of which the host did not know.
+TEST_F(EventTest, WhoKnowsAContextsEventKnowsTheEndOfAllWork) {
+  SIMULATED_ONLY();
+  set_schedule({});
+  const CUdeviceptr address = allocate(256);
+  std::promise<void> ended;
+  const auto end = [](void* promise) { static_cast<std::promise<void>*>(promise)->set_value(); };
+  const CUstream first = make_stream();
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(address, 1, 256, first));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLaunchHostFunc(first, end, &ended));
+  ended.get_future().wait();
+  const CUevent event = make_event();
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxRecordEvent(context, event));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventSynchronize(event));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(address, 2, 256, make_stream()));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  EXPECT_TRUE(take_findings().empty());
+}
+
+TEST_F(EventTest, AContextRecordsItsOwnEventsAlone) {
+  if (driver.cuCtxRecordEvent == nullptr) GTEST_SKIP() << "the driver has no such entry";
+  const CUevent event = make_event();
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuCtxRecordEvent(nullptr, event));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, driver.cuCtxRecordEvent(context, nullptr));
+}
+
 TEST_F(EventTest, MeasuresTime) {
   const CUevent start = make_event();
   const CUevent end = make_event();

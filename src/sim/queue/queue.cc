@@ -111,9 +111,7 @@ void DeviceQueue::end_session(const NotesPtr& notes) {
 // Also begins the schedule that is in force from its start again.
 CommandPtr DeviceQueue::submit_setting(const Lock& lock, const Schedule& schedule) {
   schedule_ = schedule;
-  std::vector<Dependency> before;
-  for (const auto& [sequence, command] : unfinished_) before.push_back({command});
-  return setting_ = submit(lock, Setting{schedule}, 0, before);
+  return setting_ = submit(lock, Setting{schedule}, 0, unfinished(lock));
 }
 
 void DeviceQueue::drain() {

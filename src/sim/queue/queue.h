@@ -65,6 +65,9 @@ class DeviceQueue {
   // Submits work that comes after `after`; commands that are null or done are not a hindrance.
   // Returns the command; one that is already done where the queue has failed or was closed.
   CommandPtr submit(const Lock& lock, Work work, int priority, std::span<const Dependency> after);
+  // The same after everything that was submitted so far. The host that learns that the command is
+  // done learns the same of all that.
+  CommandPtr submit_after_all(const Lock& lock, Work work);
 
   // CUDA_SUCCESS, or what poisoned the queue.
   CUresult error(const Lock& lock) const;
@@ -113,8 +116,10 @@ class DeviceQueue {
     NotesPtr notes;
     Ordering::Inside inside;
   };
+  // `edges` are those to what is done already.
   CommandPtr submit(const Lock& lock, Work work, int priority, std::span<const Dependency> after,
-                    const std::optional<Origin>& origin);
+                    const std::optional<Origin>& origin, std::vector<Ordering::Edge> edges = {});
+  std::vector<Dependency> unfinished(const Lock& lock) const;
   void take_turn(const Lock& lock, const CommandPtr& command, Turn turn);
   bool may_execute(const Lock& lock) const;
   CommandPtr submit_setting(const Lock& lock, const Schedule& schedule);

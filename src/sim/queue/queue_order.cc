@@ -61,7 +61,8 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
 
 CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
                                std::span<const Dependency> after,
-                               const std::optional<Origin>& origin) {
+                               const std::optional<Origin>& origin,
+                               std::vector<Ordering::Edge> edges) {
   auto command = std::make_shared<Command>();
   command->queue = this;
   command->priority = priority;
@@ -79,7 +80,6 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
   command->sequence = ++submitted_;
   command->work = std::move(work);
   unfinished_.emplace(command->sequence, command);
-  std::vector<Ordering::Edge> edges;
   for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
   if (const auto* free = std::get_if<Free>(&command->work)) {
     free->heap->note_free(free->address, command);
@@ -120,6 +120,18 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     make_ready(lock, command);
   }
   return command;
+}
+
+std::vector<Dependency> DeviceQueue::unfinished(const Lock&) const {
+  std::vector<Dependency> all;
+  for (const auto& [sequence, command] : unfinished_) all.push_back({command});
+  return all;
+}
+
+CommandPtr DeviceQueue::submit_after_all(const Lock& lock, Work work) {
+  std::vector<Ordering::Edge> edges;
+  for (const Ordering::Number leaf : leaves_) edges.push_back({leaf, Ordering::Kind::kFull});
+  return submit(lock, std::move(work), 0, unfinished(lock), std::nullopt, std::move(edges));
 }
 
 // The conditional's command stays unfinished from its first turn to its last.
