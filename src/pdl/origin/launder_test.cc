@@ -122,6 +122,36 @@ TEST(Laundering, KnownWaysAreFollowed) {
   }
 }
 
+// Operations that compute in memory with what they find there.
+TEST(Laundering, MemoryComputesWithAddresses) {
+  const std::string minus_b =
+      "st.shared.u64 [shared], 0; red.shared.add.u64 [shared], %b; red.shared.xor.b64 [shared], "
+      "-1;";
+  const std::string reduces = "cp.reduce.async.bulk.global.shared::cta.bulk_group";
+  for (const std::string& body : std::vector<std::string>{
+           minus_b + "atom.shared.add.u64 %s, [shared], %a; ld.shared.u64 %t, [shared];",
+           minus_b + "red.shared.add.u64 [shared], %a; ld.shared.u64 %t, [shared];",
+           "ld.global.u64 %t, [%c]; atom.shared.cas.b64 %s, [shared], %a, 0;"
+           "ld.shared.u64 %t, [shared];",
+           "st.shared.u64 [shared], %a; " + reduces +
+               ".add.u64 [%c], [shared], 16;"
+               "ld.global.u64 %t, [%c];",
+           "st.shared.u64 [shared], %b; " + reduces +
+               ".xor.b64 [%c], [shared], 16;"
+               "ld.global.u64 %t, [%c];"}) {
+    EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+  for (const std::string& body :
+       std::vector<std::string>{"ld.global.u64 %s, [%c]; atom.shared.add.u64 %t, [shared], %s;",
+                                "atom.shared.exch.b64 %t, [shared], %a; ld.global.u64 %t, [%c];",
+                                "atom.shared.cas.b64 %t, [shared], 0, %a; ld.global.u64 %t, [%c];",
+                                "st.shared.u64 [shared], 8; " + reduces +
+                                    ".add.u64 [%c], [shared], 16;"
+                                    "ld.global.u64 %t, [%c];"}) {
+    EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
 // What these ways look like in right programs.
 TEST(Laundering, IndexesAndAlignmentsAreNumbers) {
   const std::string narrow = "ld.global.u32 %w0, [%c]; ld.global.u32 %w1, [%c+4];";
