@@ -152,6 +152,26 @@ TEST(Laundering, MemoryComputesWithAddresses) {
   }
 }
 
+// Threads exchange values where each of them may be at an instruction of its own.
+TEST(Laundering, ThreadsMeetInTwoBranches) {
+  const auto branches = [](const std::string& here, const std::string& there) {
+    return "cvt.u32.u64 %w1, %a; setp.lt.s32 %q1, %w1, 0; setp.lt.s32 %q2, %r1, 0;"
+           "setp.ne.u32 %q0, %r1, 0; mov.u32 %w0, 0; @%q0 bra Other;" +
+           here + "bra Met; Other:" + there + "Met: cvt.u64.u32 %t, %w0;";
+  };
+  for (const auto& [here, there] : std::vector<std::pair<std::string, std::string>>{
+           {"bar.red.popc.u32 %w0, 0, %q2;", "bar.red.popc.u32 %w2, 0, %q1;"},
+           {"shfl.sync.bfly.b32 %w0, %r1, 16, 31, -1;", "shfl.sync.bfly.b32 %w2, %w1, 16, 31, -1;"},
+           {"vote.sync.ballot.b32 %w0, %q2, -1;", "vote.sync.ballot.b32 %w2, %q1, -1;"},
+           {"match.any.sync.b32 %w0, %r1, -1;", "match.any.sync.b32 %w2, %w1, -1;"},
+           {"redux.sync.or.b32 %w0, %r1, -1;", "redux.sync.or.b32 %w2, %w1, -1;"}}) {
+    EXPECT_NE(verdict_of(branches(here, there) + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven)
+        << here;
+    EXPECT_EQ(verdict_of(branches(here, here) + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven)
+        << here;
+  }
+}
+
 // What these ways look like in right programs.
 TEST(Laundering, IndexesAndAlignmentsAreNumbers) {
   const std::string narrow = "ld.global.u32 %w0, [%c]; ld.global.u32 %w1, [%c+4];";
