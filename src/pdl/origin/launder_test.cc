@@ -117,7 +117,13 @@ TEST(Laundering, KnownWaysAreFollowed) {
            "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
            "sub.cc.u32 %w0, %w0, %w2; subc.u32 %w1, %w1, %w3; mov.b64 %t, {%w0, %w1};",
            "ld.global.u32 %w0, [%c+4]; mul.wide.u32 %t, %w0, 65536; ld.global.u32 %w1, [%c+12];"
-           "mul.wide.u32 %s, %w1, 65536; sub.u64 %t, %t, %s;"}) {
+           "mul.wide.u32 %s, %w1, 65536; sub.u64 %t, %t, %s;",
+           // A table that is read at a place which such a difference decides.
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
+           "and.b64 %t, %t, 8; mov.u64 %s, shared; add.u64 %s, %s, %t; ld.shared.u64 %t, [%s];",
+           // What is taken away from a loaded address is a number that conditions told.
+           "and.b64 %s, %b, 1024; setp.ne.u64 %q0, %s, 0; mov.u64 %t, 0; @%q0 mov.u64 %t, 1024;"
+           "ld.global.u64 %s, [%c]; sub.u64 %t, %s, %t;"}) {
     EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
   }
 }
