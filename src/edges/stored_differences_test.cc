@@ -25,7 +25,8 @@ class StoredDifferences : public DeviceTest {
             buffer("x", "i32", "[64]", "state", "zeros") +
             buffer("z", "i32", "[64]", "output", "zeros") +
             buffer("t", "u64", "[4]", "state", "zeros");
-    for (const char* const kernel : {"leaves_difference", "leaves_address", "writes", "follows"}) {
+    for (const char* const kernel :
+         {"leaves_difference", "tells_difference", "leaves_address", "writes", "follows"}) {
       text += fmt::format("[kernels.{}]\nptx = \"differences.ptx\"\n", kernel);
     }
     text += "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
@@ -37,6 +38,7 @@ class StoredDifferences : public DeviceTest {
     return {};
   }
   const std::string difference_ = launch("leaves_difference", "\"t\", \"x\", \"w\"");
+  const std::string told_ = launch("tells_difference", "\"t\", \"x\", \"w\"");
   const std::string address_ = launch("leaves_address", "\"t\", \"x\", \"w\"");
   const std::string nothing_ = launch("leaves_difference", "\"t\", \"x\", \"x\"");
   const std::string cut_ = copy("z", "z + 32");
@@ -51,6 +53,7 @@ TEST_F(StoredDifferences, ThatNoKernelStoresLeadNowhere) {
 
 TEST_F(StoredDifferences, LeadToOtherBuffers) {
   const std::vector<std::vector<std::string>> programs = {{difference_, cut_, writes_, follows_},
+                                                          {told_, cut_, writes_, follows_},
                                                           // In a run before, or in an iteration.
                                                           {writes_, follows_, cut_, difference_},
                                                           {nothing_, cut_, writes_, follows_}};

@@ -53,6 +53,8 @@ std::vector<Program> grid_programs() {
                              "overwrites_the_release",
                              "tells_before_others_wrote",
                              "hears_in_one_warp",
+                             "adds_behind_queue_lock_unfenced",
+                             "pops_what_blocks_pushed_unfenced",
                              "swaps_without_barrier",
                              "swaps_by_warp_barrier",
                              "swaps_by_block_fence",
@@ -102,6 +104,7 @@ std::vector<Program> grid_programs() {
   }
   programs.push_back(program("meets_by_groups_once_too_little", race, together()));
   // Where the block is freed first, the others find that.
+  programs.push_back(program("lanes_meet_alone", {"shared_race"}));
   programs.push_back(program("frees_what_others_read", race));
   programs.back().instead = "use_after_free";
   return programs;
@@ -138,6 +141,8 @@ std::vector<Program> right_grid_programs() {
                              "writes_one_value_and_reads_it",
                              "counts_in_own_block",
                              "takes_tickets",
+                             "adds_behind_queue_lock",
+                             "pops_what_blocks_pushed",
                              "last_block_by_fences",
                              "last_block_by_orders",
                              "last_block_resets",

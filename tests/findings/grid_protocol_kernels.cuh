@@ -373,3 +373,63 @@ PATTERN(meet_in_cluster) {
 }
 PAIR(meets_in_cluster, meets_in_cluster_relaxed, meet_in_cluster)
 #undef PAIR
+
+// --- A lock whose waiters are a queue: each block polls a word of its own ---
+// f[0] is the last block of the queue plus 1; f[16 + n] is who comes after n, f[32 + n] says wait.
+template <bool Orders>
+__device__ void add_behind_queue_lock(unsigned* f, float* s) {
+  const unsigned own = blockIdx.x + 1;
+  const auto fence = [] {
+    if (Orders) __threadfence();
+  };
+  store_relaxed(f + 16 + own, 0);
+  store_relaxed(f + 32 + own, 1);
+  fence();
+  const unsigned before = atomicExch(f, own);
+  fence();
+  if (before != 0) {
+    store_relaxed(f + 16 + before, own);
+    while (load_relaxed(f + 32 + own) != 0) {
+    }
+  }
+  fence();
+  s[0] += 1;
+  fence();
+  if (load_relaxed(f + 16 + own) == 0) {
+    if (atomicCAS(f, own, 0u) == own) return;
+    while (load_relaxed(f + 16 + own) == 0) {
+    }
+  }
+  store_relaxed(f + 32 + load_relaxed(f + 16 + own), 0);
+}
+KERNEL(adds_behind_queue_lock) { INDEX; if (t == 0) add_behind_queue_lock<true>(f, s); y[i] = x[i]; }
+KERNEL(adds_behind_queue_lock_unfenced) {
+  INDEX;
+  if (t == 0) add_behind_queue_lock<false>(f, s);
+  y[i] = x[i];
+}
+
+// --- A list of nodes, each of which a block pushes; the last block pops all ---
+template <bool Orders>
+__device__ void push_and_pop(unsigned* f, float* s, float* y) {
+  const unsigned own = blockIdx.x + 1;
+  s[own] = 5.0f * static_cast<float>(own);
+  for (unsigned top = load_relaxed(f);;) {
+    store_relaxed(f + 16 + own, top);
+    if (Orders) __threadfence();
+    const unsigned seen = atomicCAS(f, top, own);
+    if (seen == top) break;
+    top = seen;
+  }
+  if (blockIdx.x + 1 != gridDim.x) return;
+  for (unsigned count = 0; count < gridDim.x;) {
+    const unsigned top = load_relaxed(f);
+    if (top == 0) continue;
+    if (Orders) __threadfence();
+    if (atomicCAS(f, top, load_relaxed(f + 16 + top)) != top) continue;
+    if (Orders) __threadfence();
+    y[count++] = s[top];
+  }
+}
+KERNEL(pops_what_blocks_pushed) { INDEX; if (t == 0) push_and_pop<true>(f, s, y); }
+KERNEL(pops_what_blocks_pushed_unfenced) { INDEX; if (t == 0) push_and_pop<false>(f, s, y); }

@@ -21,6 +21,14 @@ KERNEL(writes_one_block_of_the_heap) {
   __syncthreads();
   y[i] = *common_block;
 }
+// Each lane is alone at the barrier of the warp.
+KERNEL(lanes_meet_alone) {
+  INDEX;
+  __shared__ float mine[kThreads];
+  mine[t] = x[i];
+  __syncwarp(1u << t % 32);
+  y[i] = mine[t ^ 8];
+}
 KERNEL(swaps_without_barrier) { INDEX; s[i] = x[i] + 1; y[i] = s[i ^ 32]; }
 KERNEL(swaps_by_warp_barrier) { INDEX; s[i] = x[i] + 1; __syncwarp(); y[i] = s[i ^ 32]; }
 KERNEL(swaps_by_block_fence) { INDEX; s[i] = x[i] + 1; __threadfence(); y[i] = s[i ^ 32]; }

@@ -89,6 +89,7 @@ class CodeReader {
       if (operation.instruction != nullptr && reads_carry(*operation.instruction)) {
         visit(code_.carry());
       }
+      if (operation.exchange != Exchange::kNone) visit(code_.exchanged(operation.exchange));
     };
     code_.users = ptx::UseLists(code_.values(), count, each_use);
   }
@@ -169,6 +170,7 @@ class CodeReader {
     out.orders = shape.orders && shape.kind != Kind::kBarrier;
     out.meets = shape.meets;
     out.disturbs = shape.disturbs;
+    out.exchange = shape.exchange;
     if (out.kind == Kind::kBranch || out.kind == Kind::kEnd || out.kind == Kind::kTrap) {
       if (guarded) out.next.push_back(following);
       if (flat.is(ptx::Form::Kind::kReturn)) {

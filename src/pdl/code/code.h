@@ -37,6 +37,14 @@ struct ValueSource {
   std::uint64_t bits = 0;
 };
 
+// By what an operation gives other threads a value. Threads that exchange values may be at
+// different instructions: those in the two branches of a condition.
+enum class Exchange : std::uint8_t {
+  kNone,
+  kShuffled,  // shfl: a value as it is
+  kTold,      // vote, match, redux, bar.red: what values tell together
+};
+
 enum class SpecialRegister : std::uint8_t {
   kTidX,
   kTidY,
@@ -91,6 +99,7 @@ struct Operation {
   bool orders = false;      // threads may order each other's accesses by it; not of kBarrier
   bool meets = false;       // lanes of a warp execute it together
   bool disturbs = false;    // may take part in barrier 0 for some threads only
+  Exchange exchange = Exchange::kNone;
   bool guard_negated = false;
   std::uint8_t width = 0;       // bits of a loaded or stored element
   std::uint32_t guard = kNone;  // register
@@ -143,7 +152,7 @@ struct Code {
   std::vector<bool> deciding;  // by value (deciding.h)
 
   // What stands among the registers, after the last one: local memory, as elements of one size in
-  // bits, and the carry flag.
+  // bits, the carry flag, and what threads give each other (Exchange).
   static constexpr std::array<unsigned, 6> kElementSizes = {0, 8, 16, 32, 64, 128};
   std::uint32_t local_memory(unsigned width) const {
     std::uint32_t number = 0;
@@ -160,7 +169,12 @@ struct Code {
   std::uint32_t carry() const {
     return registers + static_cast<std::uint32_t>(kElementSizes.size());
   }
-  std::size_t values() const { return carry() + std::size_t{1}; }  // of all these
+  std::uint32_t exchanged(Exchange kind) const {
+    return carry() + static_cast<std::uint32_t>(kind);  // kNone has none
+  }
+  std::size_t values() const {
+    return exchanged(Exchange::kTold) + std::size_t{1};
+  }  // of all these
 
   // By predicate register: what it tells of the present value of the register that is compared.
   std::unordered_map<std::uint32_t, Equality> equalities;

@@ -132,6 +132,13 @@ bool is_constant(const InstructionOperand& operand, std::uint64_t bits) {
   return operand.kind == InstructionOperand::Kind::kInteger && operand.bits == bits;
 }
 
+Exchange exchange(const Form& form) {
+  if (form.opcode == "shfl") return Exchange::kShuffled;
+  const bool tells = form.opcode == "vote" || form.opcode == "match" || form.opcode == "redux" ||
+                     (form.kind == Form::Kind::kBlockBarrier && form.destinations != 0);
+  return tells ? Exchange::kTold : Exchange::kNone;
+}
+
 // bar{.red} [result,] barrier {, threads} {, predicate}
 void barrier(const Instruction& i, const Form& form, Shape& shape) {
   const bool arrives = form.kind == Form::Kind::kBlockArrival;
@@ -152,6 +159,7 @@ Shape known(const Instruction& i, const Form& form) {
   shape.kind = form.destinations != 0 ? Kind::kCompute : Kind::kNothing;
   shape.defines = form.destinations != 0;
   shape.width = width_of(i);
+  shape.exchange = exchange(form);
   switch (form.kind) {
     case Form::Kind::kPure:
     case Form::Kind::kCarry:

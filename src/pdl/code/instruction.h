@@ -19,9 +19,10 @@ struct Shape {
   bool non_coherent = false;
   bool strong = false;  // as in Operation
   bool prefetches = false;
-  bool orders = false;     // threads may order each other's accesses by it
-  bool meets = false;      // as in Operation
-  bool disturbs = false;   // may take part in barrier 0 for some threads only
+  bool orders = false;    // threads may order each other's accesses by it
+  bool meets = false;     // as in Operation
+  bool disturbs = false;  // may take part in barrier 0 for some threads only
+  Exchange exchange = Exchange::kNone;
   std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value
 };
 

@@ -72,7 +72,7 @@ struct AddressBinder::Mixture {
   explicit Mixture(std::pmr::memory_resource* scratch) : pieces(scratch), elsewhere(scratch) {}
   Places pieces;
   std::pmr::vector<AddressSource> elsewhere;  // in memory that is not a buffer's
-  bool loaded = false;
+  bool loaded = false, loaded_wide = false;   // values of 64 bits
   // The difference of two loaded values of 64 bits may be that of two addresses.
   bool loads_differ = false;
   bool only_whole = true;  // each address is added, once
@@ -131,6 +131,7 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
   for (const AddressSource& source : origin.sources) {
     if (source.kind == SourceKind::kLoaded) {
       out.loaded = true;
+      out.loaded_wide = (source.ways & ~AddressSource::kLow) != 0;
       out.loads_differ = (source.ways & AddressSource::kMixed) != 0;
       continue;
     }
@@ -163,8 +164,12 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const Mixture found = mixture(origin);
     if (found.unknown) decided_by_unknown_ = found.unknown;
     loads_decide_ = loads_decide_ || found.loaded;
+    wide_loads_decide_ = wide_loads_decide_ || found.loaded_wide;
+    places_decide_ = places_decide_ || !found.elsewhere.empty();
     for (const TouchedMemory::Place& piece : found.pieces) add_once(deciding_, piece);
   }
+  // What is stored, and whether it is, may tell what decides.
+  stores_differences_ = !deciding_.empty();
   // The difference of a loaded address and a known one leads from this one to anywhere.
   if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kDecided;
   for (const Origin& origin : footprint.aligned) {
@@ -207,7 +212,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
       return;
     }
     out.by_value = true;
-    if (!deciding_.empty() || !is_null(origin)) {
+    if (!deciding_.empty() || wide_loads_decide_ || !is_null(origin)) {
       out.unknown = origin.is_null           ? UnknownAddress::kConstant
                     : origin.sources.empty() ? UnknownAddress::kComputed
                                              : UnknownAddress::kNoBuffer;
@@ -217,7 +222,11 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   for (const TouchedMemory::Place& piece : deciding_) add_once(found.pieces, piece);
   const bool is_one = found.count() == 1;
   const bool is_loaded = found.loaded || loads_decide_;
-  if (is_loaded && !(is_one && found.only_whole && loads_indexes_ && !found.loads_differ)) {
+  // The difference of a loaded address and a known one leads from this one to anywhere. Conditions
+  // may have told the known one as a number.
+  const bool is_told = !deciding_.empty() || (places_decide_ && !found.elsewhere.empty());
+  const bool is_index = loads_indexes_ && !found.loads_differ && !is_told;
+  if (is_loaded && !(is_one && found.only_whole && is_index)) {
     out.unknown = found.loaded ? UnknownAddress::kLoaded : UnknownAddress::kDecided;
     return;
   }

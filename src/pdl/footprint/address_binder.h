@@ -134,9 +134,11 @@ class AddressBinder {
   // Memory whose addresses decide what the kernel computes: any value may depend on them.
   std::pmr::vector<TouchedMemory::Place> deciding_{&scratch_};
   std::optional<UnknownAddress> decided_by_unknown_;
-  bool tells_alignment_ = false;  // numbers tell the lowest bits of addresses
-  bool leads_beside_ = false;     // and so lead to memory with another number
-  bool loads_decide_ = false;     // the same of what is loaded from memory
+  bool places_decide_ = false;      // the same of addresses in memory of the block
+  bool tells_alignment_ = false;    // numbers tell the lowest bits of addresses
+  bool leads_beside_ = false;       // and so lead to memory with another number
+  bool loads_decide_ = false;       // the same of what is loaded from memory
+  bool wide_loads_decide_ = false;  // of values of 64 bits
   bool stores_differences_ = false;
   bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index
 };

@@ -12,10 +12,11 @@ namespace baton::overlap {
 namespace {
 
 // Why the memory that a body stores to is not known.
-std::optional<UnknownAddress> why(const std::string& body) {
+std::optional<UnknownAddress> why(const std::string& body,
+                                  const GivenArgument& third = GivenArgument::pointer(3)) {
   const Footprint found = footprint_of(body);
   const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
-                                            GivenArgument::pointer(3), GivenArgument::scalar(7)};
+                                            third, GivenArgument::scalar(7)};
   const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
   const AddressBinder binder(found, given, variable);
   for (const AccessGroup& access : found.accesses) {
@@ -41,6 +42,25 @@ TEST(AddressBinder, TellsWhatIsLoadedFromWhatALoadedValueDecides) {
   EXPECT_EQ(why(branch + "add.s64 %d3, %a, %d2;" + both + "mov.u64 %d1, %c;" + store),
             UnknownAddress::kDecided)
       << "addresses decide, too";
+}
+
+// Conditions on values of 64 bits tell addresses bit by bit.
+TEST(AddressBinder, ConditionsTellLoadedAddresses) {
+  const auto bit = [](const std::string& value) {
+    return "ld.global.u64 %d3, [%a];" + value +
+           "and.b64 %d3, %d3, 1024; setp.ne.u64 %p1, %d3, 0; mov.u64 %d1, 0;"
+           "@%p1 mov.u64 %d1, 1024;";
+  };
+  const std::string narrow = "ld.global.u32 %r3, [%a]; setp.eq.u32 %p1, %r3, 0; @%p1 bra L;";
+  const std::string of_null = "add.u64 %d1, %d1, %c; st.global.u32 [%d1], 1;";
+  const GivenArgument null = GivenArgument::scalar(0);
+  EXPECT_EQ(why(bit("") + of_null, null), UnknownAddress::kNoBuffer);
+  EXPECT_EQ(why(narrow + "mov.u64 %d1, 64; L:" + of_null, null), std::nullopt);
+  // From an address in memory of the block to anywhere.
+  const std::string from_shared = "add.u64 %d1, %d1, %d5; st.u32 [%d1], 1;";
+  const std::string shared = "mov.u64 %d5, shared; cvta.shared.u64 %d5, %d5;";
+  EXPECT_EQ(why(shared + bit("sub.u64 %d3, %d3, %d5;") + from_shared), UnknownAddress::kDecided);
+  EXPECT_EQ(why(shared + bit("") + from_shared), std::nullopt);
 }
 
 // A constant address is unknown. It is a null pointer only in place of another one.

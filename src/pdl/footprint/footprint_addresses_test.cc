@@ -267,7 +267,8 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
                   "shfl.sync.idx.b32 %r3, %r3, 0, 31, -1;\n"
                   "shfl.sync.idx.b32 %r4, %r4, 0, 31, -1;" +
                   put),
-            "read p0");
+            "read p0 p0*")
+      << "lanes in two branches may give a half for the other one";
   EXPECT_EQ(reads("ld.param.v2.u32 {%r3, %r4}, [p0];" + put), "read p0");
   EXPECT_EQ(reads(".local .align 8 .b8 l[8];\n" + taken +
                   "st.local.v2.u32 [l], {%r3, %r4}; ld.local.u64 %d3, [l];"),

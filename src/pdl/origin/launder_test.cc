@@ -117,8 +117,64 @@ TEST(Laundering, KnownWaysAreFollowed) {
            "ld.global.v2.u32 {%w0, %w1}, [%c]; ld.global.v2.u32 {%w2, %w3}, [%c+8];"
            "sub.cc.u32 %w0, %w0, %w2; subc.u32 %w1, %w1, %w3; mov.b64 %t, {%w0, %w1};",
            "ld.global.u32 %w0, [%c+4]; mul.wide.u32 %t, %w0, 65536; ld.global.u32 %w1, [%c+12];"
-           "mul.wide.u32 %s, %w1, 65536; sub.u64 %t, %t, %s;"}) {
+           "mul.wide.u32 %s, %w1, 65536; sub.u64 %t, %t, %s;",
+           // A table that is read at a place which such a difference decides.
+           "ld.global.u64 %s, [%c]; ld.global.u64 %t, [%c+8]; sub.u64 %t, %s, %t;"
+           "and.b64 %t, %t, 8; mov.u64 %s, shared; add.u64 %s, %s, %t; ld.shared.u64 %t, [%s];",
+           // What is taken away from a loaded address is a number that conditions told.
+           "and.b64 %s, %b, 1024; setp.ne.u64 %q0, %s, 0; mov.u64 %t, 0; @%q0 mov.u64 %t, 1024;"
+           "ld.global.u64 %s, [%c]; sub.u64 %t, %s, %t;"}) {
     EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
+// Operations that compute in memory with what they find there.
+TEST(Laundering, MemoryComputesWithAddresses) {
+  const std::string minus_b =
+      "st.shared.u64 [shared], 0; red.shared.add.u64 [shared], %b; red.shared.xor.b64 [shared], "
+      "-1;";
+  const std::string reduces = "cp.reduce.async.bulk.global.shared::cta.bulk_group";
+  for (const std::string& body : std::vector<std::string>{
+           minus_b + "atom.shared.add.u64 %s, [shared], %a; ld.shared.u64 %t, [shared];",
+           minus_b + "red.shared.add.u64 [shared], %a; ld.shared.u64 %t, [shared];",
+           "ld.global.u64 %t, [%c]; atom.shared.cas.b64 %s, [shared], %a, 0;"
+           "ld.shared.u64 %t, [shared];",
+           "st.shared.u64 [shared], %a; " + reduces +
+               ".add.u64 [%c], [shared], 16;"
+               "ld.global.u64 %t, [%c];",
+           "st.shared.u64 [shared], %b; " + reduces +
+               ".xor.b64 [%c], [shared], 16;"
+               "ld.global.u64 %t, [%c];"}) {
+    EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+  for (const std::string& body :
+       std::vector<std::string>{"ld.global.u64 %s, [%c]; atom.shared.add.u64 %t, [shared], %s;",
+                                "atom.shared.exch.b64 %t, [shared], %a; ld.global.u64 %t, [%c];",
+                                "atom.shared.cas.b64 %t, [shared], 0, %a; ld.global.u64 %t, [%c];",
+                                "st.shared.u64 [shared], 8; " + reduces +
+                                    ".add.u64 [%c], [shared], 16;"
+                                    "ld.global.u64 %t, [%c];"}) {
+    EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
+// Threads exchange values where each of them may be at an instruction of its own.
+TEST(Laundering, ThreadsMeetInTwoBranches) {
+  const auto branches = [](const std::string& here, const std::string& there) {
+    return "cvt.u32.u64 %w1, %a; setp.lt.s32 %q1, %w1, 0; setp.lt.s32 %q2, %r1, 0;"
+           "setp.ne.u32 %q0, %r1, 0; mov.u32 %w0, 0; @%q0 bra Other;" +
+           here + "bra Met; Other:" + there + "Met: cvt.u64.u32 %t, %w0;";
+  };
+  for (const auto& [here, there] : std::vector<std::pair<std::string, std::string>>{
+           {"bar.red.popc.u32 %w0, 0, %q2;", "bar.red.popc.u32 %w2, 0, %q1;"},
+           {"shfl.sync.bfly.b32 %w0, %r1, 16, 31, -1;", "shfl.sync.bfly.b32 %w2, %w1, 16, 31, -1;"},
+           {"vote.sync.ballot.b32 %w0, %q2, -1;", "vote.sync.ballot.b32 %w2, %q1, -1;"},
+           {"match.any.sync.b32 %w0, %r1, -1;", "match.any.sync.b32 %w2, %w1, -1;"},
+           {"redux.sync.or.b32 %w0, %r1, -1;", "redux.sync.or.b32 %w2, %w1, -1;"}}) {
+    EXPECT_NE(verdict_of(branches(here, there) + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven)
+        << here;
+    EXPECT_EQ(verdict_of(branches(here, here) + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven)
+        << here;
   }
 }
 

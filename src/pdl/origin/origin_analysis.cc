@@ -64,7 +64,7 @@ class OriginAnalysis {
       case Kind::kTrap:
       case Kind::kNothing:
         // Barriers that reduce give a number of threads, or whether a predicate holds.
-        return define_all(operation, values_.mixed_over_lanes(operation));
+        return define_all(operation, exchanged(operation, values_.mixed_over_lanes(operation)));
     }
   }
 
@@ -106,7 +106,8 @@ class OriginAnalysis {
     if (i.opcode == "call") return define_all(operation, {OriginPool::kUnknown});
     if (unpacks_halves(operation)) return unpack(operation);
     const ptx::Form* const form = ptx::form_of(i);
-    OriginSet result = computed_origins(values_, operation, value_effect(i, form));
+    OriginSet result =
+        exchanged(operation, computed_origins(values_, operation, value_effect(i, form)));
     if (!is_computation(form)) pool_.join(result, values_.loaded(operation));
     if (reads_carry(i)) result = with_carry(result);
     if (writes_carry(i)) define(code_.carry(), values_.mix(result, {OriginPool::kNumber}));
@@ -117,6 +118,14 @@ class OriginAnalysis {
     const OriginSet value = values_.of(operation.sources[0]);
     define(operation.defines[0], values_.each(value, [&](OriginId id) { return pool_.low(id); }));
     define(operation.defines[1], values_.each(value, [&](OriginId id) { return pool_.high(id); }));
+  }
+
+  // `own`: what the threads at this operation give. Others may be at another one.
+  OriginSet exchanged(const Operation& operation, const OriginSet& own) {
+    if (operation.exchange == Exchange::kNone || operation.defines.empty()) return own;
+    const std::uint32_t cell = code_.exchanged(operation.exchange);
+    define(cell, own);
+    return values_.either(own, values_[cell]);
   }
 
   // The carry tells how two values compare: part of what they are.

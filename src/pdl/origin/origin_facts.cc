@@ -38,6 +38,11 @@ class FactCollector {
     note_stored(operation);
   }
 
+  // Copies that reduce compute with what memory holds: addresses that the kernel left there.
+  void finish() {
+    if (reduces_memory_) pool_.join(out_.stored, left_addresses_);
+  }
+
  private:
   OriginSet of(const ValueSource& source) { return values_.of(source); }
 
@@ -67,13 +72,14 @@ class FactCollector {
                         (operation.kind == Operation::Kind::kLoad && operation.defines.empty()) ||
                         (operation.kind == Operation::Kind::kCompute &&
                          !is_computation(ptx::form_of(*operation.instruction)));
-    // Other instructions have operands that decide what they leave, and where: strides,
-    // coordinates.
-    const std::string_view name = operation.instruction->opcode;
-    const bool leaves_values = name == "st" || name == "atom" || name == "red";
-    for (const ValueSource& source : operation.sources) {
-      if (leaves && leaves_values) note_stored(of(source));
-      if (leaves && !leaves_values) note_deciding(of(source));
+    const ptx::Form* const form = ptx::form_of(*operation.instruction);
+    reduces_memory_ |= form != nullptr && form->access == ptx::Form::Access::kReduce;
+    for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
+      if (leaves_as_it_is(*operation.instruction, k)) {
+        note_stored(of(operation.sources[k]), operation.space != Operation::Space::kLocal);
+      } else {
+        note_deciding(of(operation.sources[k]), computes_in_memory(*operation.instruction));
+      }
     }
     if (!writes) return;
     for (const OriginId id : of(operation.address)) {
@@ -82,14 +88,25 @@ class FactCollector {
     }
   }
 
-  // Places of the block tell of no buffer.
-  void note_deciding(const OriginSet& origins) {
+  // Whether the operand is left in memory as it is. Other operands decide what is left, and where:
+  // strides, coordinates, what is added to memory or compared with it.
+  static bool leaves_as_it_is(const ptx::Instruction& i, std::size_t operand) {
+    if (i.opcode == "st") return true;
+    return i.opcode == "atom" && (i.has("exch") || (i.has("cas") && operand == 1));
+  }
+  // Memory may hold the sum of two addresses then, or how they compare.
+  static bool computes_in_memory(const ptx::Instruction& i) {
+    return i.opcode == "atom" || i.opcode == "red" || i.opcode == "multimem";
+  }
+
+  // Places of the block tell of no buffer. `in_memory`: also not one address is left as it is.
+  void note_deciding(const OriginSet& origins, bool in_memory) {
     for (const OriginId id : origins) {
       const std::vector<AddressSource>& sources = pool_[id].sources;
       const bool is_harmless = std::ranges::all_of(sources, [&](const AddressSource& source) {
         return source.kind == SourceKind::kShared || source.kind == SourceKind::kLocal ||
                source.kind == SourceKind::kParamSpace || source.kind == SourceKind::kLoaded ||
-               (sources.size() == 1 && source.ways == AddressSource::kWhole);
+               (!in_memory && sources.size() == 1 && source.ways == AddressSource::kWhole);
       });
       if (id == OriginPool::kUnknown || !is_harmless) {
         pool_.join(out_.stored, pool_.mix(id, OriginPool::kNumber));
@@ -97,8 +114,9 @@ class FactCollector {
     }
   }
 
-  // An address that is stored as it is can be loaded as an address only.
-  void note_stored(const OriginSet& origins) {
+  // An address that is stored as it is can be loaded as an address only, where nothing else
+  // computes with it.
+  void note_stored(const OriginSet& origins, bool is_shared) {
     for (const OriginId id : origins) {
       const std::vector<AddressSource>& sources = pool_[id].sources;
       const auto addresses = std::ranges::count_if(
@@ -107,6 +125,8 @@ class FactCollector {
           addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
       if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
         pool_.join(out_.stored, id);
+      } else if (is_address && is_shared) {
+        pool_.join(left_addresses_, pool_.mix(id, OriginPool::kNumber));
       }
     }
   }
@@ -114,6 +134,8 @@ class FactCollector {
   OriginValues& values_;
   OriginPool& pool_;
   KernelOrigins& out_;
+  OriginSet left_addresses_;     // mixed, in memory that copies reach
+  bool reduces_memory_ = false;  // by copies
 };
 
 }  // namespace
@@ -121,6 +143,7 @@ class FactCollector {
 void collect_facts(const Code& code, OriginValues& values, KernelOrigins& out) {
   FactCollector collector(values, out);
   for (const Operation& operation : code.operations) collector.collect(operation);
+  collector.finish();
 }
 
 }  // namespace baton::overlap

@@ -64,10 +64,12 @@ void OriginMemory::load(const Operation& operation) {
 }
 
 // The value that is read depends on the index that decides its place. A loaded value depends on
-// loaded values in any case, so that they need not be told, unless the memory `is_known`.
+// loaded values in any case, so that they need not be told, unless the memory `is_known`, or the
+// difference of two of them is the index.
 void OriginMemory::tell_place(const Operation& operation, OriginId address, bool is_known) {
   const OriginId index = pool_.index_of(address);
-  if (!values_.is_only_loaded(index) || is_known) tell(operation, index);
+  const bool is_told = is_known || !values_.is_only_loaded(index) || pool_.loads_differ(index);
+  if (is_told) tell(operation, index);
 }
 
 void OriginMemory::tell(const Operation& operation, OriginId decides) {

@@ -303,6 +303,12 @@ OriginId OriginPool::index_of(OriginId address) {
   return intern(std::move(result));
 }
 
+bool OriginPool::loads_differ(OriginId a) const {
+  return std::ranges::any_of(origins_[a].sources, [](const AddressSource& source) {
+    return source.kind == SourceKind::kLoaded && (source.ways & AddressSource::kMixed) != 0;
+  });
+}
+
 bool OriginPool::covers(OriginId all, OriginId part) const {
   return std::ranges::all_of(origins_[part].sources, [&](const AddressSource& source) {
     return std::ranges::any_of(origins_[all].sources, [&](const AddressSource& other) {

@@ -18,7 +18,7 @@ class OriginValues {
   OriginValues(const Code& code, OriginPool& pool);
 
   OriginPool& pool() { return pool_; }
-  // By register and Code::local_memory().
+  // By what Code::values() counts.
   std::vector<OriginSet>& all() { return values_; }
   const OriginSet& operator[](std::uint32_t id) const { return values_[id]; }
 

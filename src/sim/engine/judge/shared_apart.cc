@@ -162,6 +162,7 @@ void SharedWatch::share(Exec* x, const Who& who) {
 void SharedWatch::sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes) {
   const std::uint32_t warp = warp_of(x);
   const bool is_whole = (x->warp->live & ~lanes) == 0;
+  if (!is_whole && std::has_single_bit(lanes)) return;  // a lane comes after itself anyway
   if (x->grid->races != nullptr || has_apart(warp) || has_parts(warp)) {
     const Who who{warp, lanes, is_whole};
     if (!is_whole) {
