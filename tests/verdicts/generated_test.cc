@@ -74,7 +74,8 @@ TEST(Generated, ClustersAndBulkCopies) {
   const GeneratedRange range = generated_range(500);
   const FamilyCount count = hold_family(range, exchange_chain);
   EXPECT_GT(count.proven, range.count / 50);
-  EXPECT_GT(count.unsafe, range.count / 50);
+  // Most kernels leave addresses in memory, and copies that reduce may compute with these.
+  EXPECT_GT(count.unsafe, range.count / 200);
 }
 
 TEST(Generated, OrderInsideBlocks) {

@@ -55,9 +55,9 @@ class OriginPool {
   OriginId property(OriginId a);
   // What is added to the place that an address is in. A table that is indexed by parts of an
   // address gives them back.
+  OriginId index_of(OriginId address);
   // Whether the difference of two loaded values, which may be addresses, has gone in.
   bool loads_differ(OriginId a) const;
-  OriginId index_of(OriginId address);
 
   // Adds to a set. Returns whether it grew. A set of too many origins becomes one, of all sources.
   bool join(OriginSet& into, OriginId origin);
