@@ -189,6 +189,8 @@ TEST(Judgement, GivenMemoryMeetsInAPartOfAnAlignment) {
   EXPECT_FALSE(meets({{256, 64}, {260, 0}}));
   EXPECT_FALSE(meets({{256, 64}, {256, 0}, {512, 1}}));
   EXPECT_TRUE(meets({{256, 64}, {320, 1}})) << "beside it";
+  EXPECT_TRUE(meets({{256, 1}, {257, 1}}));
+  EXPECT_FALSE(meets({{256, 1}, {512, 1}}));
   EXPECT_TRUE(meets({{320, 1}, {256, 64}}));
   EXPECT_TRUE(meets({{0, 260}, {510, 64}}));
   EXPECT_FALSE(meets({{0, 256}, {256, 64}}));
