@@ -156,7 +156,8 @@ TEST_F(EdgesOfGivenMemory, AStructPointsIntoABuffer) {
         program(kBuffers + edge_kernel("late") + "[kernels.peeks_far]\nptx = \"chosen.ptx\"\n" +
                 steps(step("late", "\"x\", \"y + 16\""), step("peeks_far", pair))),
         device);
-    return executable.check({.memory = {{"y", whole}}}).edges.at(0).verdict;
+    executable.bind({.memory = {{"y", whole}}});
+    return executable.edges().at(0).verdict;
   };
   EXPECT_EQ(verdict(14), EdgeVerdict::kProven);
   EXPECT_EQ(verdict(15), EdgeVerdict::kUnsafe);

@@ -86,6 +86,17 @@ TEST_F(NewValues, EachIterationHasItsOwn) {
   EXPECT_NE(of_block("33 - 32 * i"), EdgeVerdict::kProven) << "a block of one thread";
 }
 
+// Whether a launch waits: where none of its threads does, it may end before the launch before it.
+TEST_F(NewValues, NumbersTellWhetherALaunchWaits) {
+  const auto of_number = [](const std::string& number) {
+    return verdict_of("2", step("late", kXToY),
+                      step("returns", "\"y\", \"z\", \"" + number + "\""));
+  };
+  EXPECT_EQ(of_number("4"), EdgeVerdict::kProven);
+  EXPECT_EQ(of_number("4 - 2 * i"), EdgeVerdict::kProven);
+  EXPECT_EQ(of_number("4 - 4 * i"), EdgeVerdict::kUnknown);
+}
+
 // A number of 64 bits counts too.
 TEST_F(NewValues, LongNumbers) {
   const auto of_number = [](const std::string& number) {

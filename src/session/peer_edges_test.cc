@@ -338,7 +338,7 @@ TEST(PeerEdges, RowsOfOneTimeSayWhoseItIs) {
   }));
 }
 
-// What the ranks write for each other is no buffer, whatever its number.
+// What the ranks write for each other is apart from all buffers, whatever their numbers.
 TEST(PeerEdges, BuffersAreApartFromWhatTheRanksWrite) {
   const std::string first = buffer("first", "i32", "[64]", "state", "arange");
   const std::string text =
@@ -350,8 +350,9 @@ TEST(PeerEdges, BuffersAreApartFromWhatTheRanksWrite) {
 TEST(PeerEdges, APointerInMemoryMayLeadToWhatOtherDevicesWrite) {
   const std::string looks = launch("looks", "\"x\""), follows = launch("indirect", "\"w\", \"z\"");
   const auto last_verdict = [&](const std::string& first) {
-    const CheckReport report = checked("[kernels.looks]\nptx = \"chosen.ptx\"\n" +
-                                       edge_kernel("indirect") + whole(first + looks + follows));
+    const CheckReport report =
+        checked("[kernels.looks]\nptx = \"chosen.ptx\"\n" + edge_kernel("indirect") +
+                whole(first + step("fill = { buffer = \"z\", value = 0 }") + looks + follows));
     return report.edges.back().verdict;
   };
   EXPECT_EQ(last_verdict(""), EdgeVerdict::kProven) << "nothing is written";
