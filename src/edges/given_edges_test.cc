@@ -96,6 +96,17 @@ TEST_F(EdgesOfGivenMemory, AnyMemoryOfTheCallerMayBeBeside) {
   EXPECT_EQ(verdict(160, {{"w", 0}, {"x", 96}}), EdgeVerdict::kUnknown);
   EXPECT_EQ(verdict(160, {{"w", 320}, {"x", 224}}), EdgeVerdict::kUnknown);
   EXPECT_EQ(verdict(160, {{"w", 320}, {"x", 0}}), EdgeVerdict::kProven);
+  // An empty buffer between the two keeps nothing apart.
+  Executable with_empty = Executable::prepare(
+      program("[symbols]\nE = 0\n" + kBuffers + buffer("e", "i32", "[\"E\"]", "inout") +
+              edge_kernel("late") + "[kernels.aligns]\nptx = \"chosen.ptx\"\n" +
+              steps(step("late", "\"w\", \"z\""), step("aligns", "\"y\", \"y\", \"z\""))),
+      device);
+  const DeviceArray empty = {DType::kI32, {0}, given(158).address};
+  EXPECT_EQ(with_empty.check({.memory = {{"y", given(160)}, {"x", given(92)}, {"e", empty}}})
+                .edges.at(0)
+                .verdict,
+            EdgeVerdict::kUnknown);
 }
 
 // A weight in memory that is another buffer's too is constant only if both are. An access

@@ -39,6 +39,30 @@ TEST_F(NewValues, NumbersDecideAnew) {
   EXPECT_TRUE(is_early(20));
 }
 
+// The same of an address in a struct.
+TEST_F(NewValues, PlacesInStructsDecideAnew) {
+  const std::string text =
+      kBuffers + edge_kernel("late") +
+      "[kernels.peeks_far]\nptx = \"chosen.ptx\"\n[symbols]\nN = 0\n"
+      "[[steps]]\nrepeat = 1\nsteps = [\n"
+      "{ launch = \"late\", grid = [1], block = [4], args = [\"x\", \"y + 16\"] },\n"
+      "{ launch = \"peeks_far\", grid = [1], block = [4], args = [{ struct = [\"y + N\", { i64 = 0 "
+      "}] "
+      "}, \"z\", { u64 = 1 }] } ]\n";
+  Executable executable = Executable::prepare(program(text), open_device(), {});
+  executable.bind({});
+  const auto is_early = [&](std::int64_t number) {
+    executable.set({{"N", number}});
+    executable.run();
+    return executable.edges().at(0).programmatic;
+  };
+  EXPECT_TRUE(is_early(0));
+  EXPECT_FALSE(is_early(15));
+  EXPECT_TRUE(is_early(14));
+  EXPECT_FALSE(is_early(18));
+  EXPECT_TRUE(is_early(19));
+}
+
 // The verdict of an edge between two launches of a group, over its iterations.
 EdgeVerdict verdict_of(const std::string& iterations, const std::string& first,
                        const std::string& second) {
