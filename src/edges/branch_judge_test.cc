@@ -47,7 +47,9 @@ class BranchLimits : public DeviceTest {
     for (unsigned k = 0; k < 10; ++k) {
       text += fmt::format("[kernels.k{}]\nptx = \"edges.ptx\"\nentry = \"late\"\n", k);
     }
-    text += "[kernels.increments]\nptx = \"chosen.ptx\"\n[kernels.marks]\nptx = \"chosen.ptx\"\n";
+    for (const char* const name : {"increments", "marks", "looks"}) {
+      text += fmt::format("[kernels.{}]\nptx = \"chosen.ptx\"\n", name);
+    }
     return text + "[[steps]]\nrepeat = 1\nsteps = [" + parallel(branches) + "]\n";
   }
   static ParallelReport judge(const std::vector<std::vector<std::string>>& branches) {
@@ -114,6 +116,11 @@ TEST_F(BranchLimits, ManyAccessesOfABranchAreTakenForOneOfAnything) {
   const ParallelReport read_last =
       judge({{sweep(1024), launch(1, "z", "y + 8188")}, {launch(2, "z", "x")}});
   EXPECT_EQ(read_last.verdict, EdgeVerdict::kUnknown);
+  // The last one that is distinguished reads. A write that it merges is one still.
+  const std::string looks = one_argument("looks", "z");
+  EXPECT_EQ(judge({{sweep(1022), looks}, {looks}}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(judge({{sweep(1022), looks, launch(1, "x", "q")}, {looks}}).verdict,
+            EdgeVerdict::kUnknown);
 }
 
 // Two updates may come in any order. The later one of two flags stays.
@@ -147,6 +154,10 @@ TEST_F(BranchLimits, AnEventIsOfAllLaunchesBeforeIt) {
       << "a copy begins when all before it are done";
   EXPECT_EQ(verdict({launch(1, "x", "q", records), writes}), EdgeVerdict::kUnknown)
       << "what comes after it";
+  EXPECT_EQ(verdict({sweep(1000), launch(1, "x", "q", records)}), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict({sweep(1100), launch(1, "x", "q", records), launch(2, "x", "q")}),
+            EdgeVerdict::kUnknown)
+      << "what comes after it, with all that is not distinguished";
 }
 
 // Each branch begins with nothing before it, whatever the one before it ended with.

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "baton/buffer.h"
 #include "session/test_program.h"
 
 // What is said of the edges of programs, and what is done with them. The kernels are those of
@@ -277,6 +276,21 @@ TEST_F(EdgeVerdicts, OnlyLaunchesOverlap) {
               ElementsAre("0-1 unknown full", "1-2 unknown full"));
 }
 
+// A launch that has blocks in one iteration, and none in the next.
+TEST_F(EdgeVerdicts, AnEmptyGridTakesNoVerdictBack) {
+  const CheckReport report =
+      prepare({"late"},
+              repeat("2", {step("late", kXToY),
+                           "{ launch = \"late\", grid = [\"1 - i\"], block = [4], args = [" +
+                               kYToZ + "] }"}))
+          .check();
+  ASSERT_EQ(report.edges.size(), 2u);
+  const EdgeReport& edge = report.edges[1];
+  EXPECT_EQ(edge.from, 0u);
+  EXPECT_EQ(edge.verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(edge.reason, "late waits before it touches what an earlier launch touches");
+}
+
 TEST_F(EdgeVerdicts, VariablesOfAModuleAreMemory) {
   const std::vector<std::string> kernels = {"counts", "counted", "late"};
   EXPECT_THAT(edges(kernels, once({step("counts", ""), step("counted", "\"z\"")})),
@@ -502,80 +516,11 @@ TEST_F(EdgeVerdicts, KernelsThatPerhapsWriteAnInputAreWarnedOf) {
   EXPECT_THAT(warnings("32"), ::testing::IsEmpty());
 }
 
-// What a caller gives to an input and to an output may be written.
-TEST_F(EdgeVerdicts, AnInputThatSharesItsMemoryMayBeWritten) {
-  const std::string text =
-      buffer("x", "i32", "[64]", "inout", "zeros") + buffer("w", "i32", "[64]", "input", "zeros") +
-      edge_kernel("never") +
-      "[[steps]]\nlaunch = \"never\"\ngrid = [1]\nblock = [32]\nargs = [\"x\", \"w\"]\n";
-  const Device device = open_device();
-  const Buffer<int> memory(device, 64);
-  const DeviceArray whole = {DType::kI32, {64}, memory.memory().address()};
-  Bindings bindings;
-  bindings.memory = {{"x", whole}, {"w", whole}};
-  Executable executable = Executable::prepare(program(text), device);
-  EXPECT_NO_THROW(executable.bind(std::move(bindings)));
-}
-
 // An early read that a later iteration does at another place, or by another pointer.
 TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
   EXPECT_THAT(edges({"late", "ahead"}, repeat("2", {step("late", "\"x\", \"y + 4 * i\""),
                                                     step("ahead", "\"y + 4\", \"x\", \"z\"")})),
               ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
-}
-
-// With alignments a kernel gets from one buffer to another one in the same 256 bytes.
-TEST_F(EdgeVerdicts, AlignmentsLeadToMemoryOfTheCallerBeside) {
-  const Device device = open_device();
-  const auto memory = Buffer<int>::of(device, std::vector<int>(256, 1));
-  const auto given = [&](std::uint64_t first) {
-    return DeviceArray{DType::kI32, {64}, memory.memory().address() + first * sizeof(int)};
-  };
-  const std::string text =
-      kBuffers + edge_kernel("late") +
-      "[kernels.rounds]\ntext = \"\"\"\nextern \"C\" __global__ void rounds(const int* y, "
-      "const int* x, int* z) {\n"
-      "  unsigned long long place;\n"
-      "  asm(\"{ .reg .u64 s, t; and.b64 s, %1, -256; and.b64 t, %2, 255; add.u64 %0, s, t; }\"\n"
-      "      : \"=l\"(place) : \"l\"(x), \"l\"(y));\n"
-      "  const int value = *(const volatile int*)place;\n"
-      "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n"
-      "  z[threadIdx.x] = value;\n}\n\"\"\"\n" +
-      once({step("late", kXToY), step("rounds", "\"y\", \"x\", \"z\"")});
-  Executable executable = Executable::prepare(program(text), device);
-  const auto verdict = [&](std::uint64_t x, std::uint64_t y) {
-    return executable.check({.memory = {{"x", given(x)}, {"y", given(y)}}}).edges.at(0).verdict;
-  };
-  EXPECT_EQ(verdict(0, 64), EdgeVerdict::kProven);
-  EXPECT_EQ(verdict(64, 0), EdgeVerdict::kProven);
-  EXPECT_EQ(verdict(32, 96), EdgeVerdict::kUnknown);
-  EXPECT_EQ(verdict(96, 32), EdgeVerdict::kUnknown);
-}
-
-// A weight in memory that is another buffer's too is constant only if both are. An access
-// without a known buffer may be of it.
-TEST_F(EdgeVerdicts, AWeightThatSharesItsMemoryIsNotConstant) {
-  const Device device = open_device();
-  const auto memory = Buffer<int>::of(device, std::vector<int>(128, 1));
-  const auto given = [&](std::uint64_t first) {
-    return DeviceArray{DType::kI32, {64}, memory.memory().address() + first * sizeof(int)};
-  };
-  const std::string text =
-      kBuffers + buffer("v", "i32", "[64]", "weight", "ones") +
-      buffer("pointers", "u64", "[1]", "input", "zeros") + edge_kernel("ahead") +
-      "[kernels.stores_through]\nptx = \"through.ptx\"\n" +
-      once({step("stores_through", "\"pointers\""), step("ahead", "\"w\", \"x\", \"z\"")});
-  Executable executable = Executable::prepare(program(text), device);
-  const auto verdict = [&](const Bindings& bindings) {
-    return executable.check(bindings).edges.at(0).verdict;
-  };
-  EXPECT_EQ(verdict({}), EdgeVerdict::kProven);
-  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"y", given(64)}}}), EdgeVerdict::kProven);
-  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"v", given(8)}}}), EdgeVerdict::kProven);
-  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"y", given(8)}}}), EdgeVerdict::kUnknown);
-  EXPECT_EQ(verdict({.memory = {{"w", given(8)}, {"y", given(0)}}}), EdgeVerdict::kUnknown);
-  EXPECT_EQ(verdict({.memory = {{"w", given(0)}, {"v", given(8)}, {"y", given(16)}}}),
-            EdgeVerdict::kUnknown);
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ class Kept : public session_test::DeviceTest {
  protected:
   // What is kept of a program over testdata/edges.ptx.
   static std::optional<Judgement> kept_of(const std::vector<std::string>& used,
-                                          const std::vector<std::string>& steps) {
+                                          const std::vector<std::string>& steps,
+                                          bool has_pdl = true) {
     using session_test::buffer;
     std::string text = buffer("w", "i32", "[64]", "weight", "ones") +
                        buffer("x", "i32", "[64]", "input", "zeros") +
@@ -106,7 +107,7 @@ class Kept : public session_test::DeviceTest {
         bind::make_plan(program, buffers, PdlMode::kAuto,
                         [&](const std::string& name) { return kernels.kernel(name); });
     load::Footprints footprints(kernels);
-    EdgeJudge judge(plan, buffers, footprints, true);
+    EdgeJudge judge(plan, buffers, footprints, has_pdl);
     bind::bind_steps(plan, {}, buffers, judge);
     return keep(judge);
   }
@@ -134,6 +135,24 @@ TEST_F(Kept, HoldsEachLaunchAndEdge) {
   ASSERT_EQ(kept->edges.size(), 2u);
   EXPECT_EQ(kept->edges[0].verdict, EdgeVerdict::kProven);
   EXPECT_EQ(kept->edges[1].cause, EdgeCause::kNoWait);
+}
+
+// A thread that certainly waits ends after the launch before.
+TEST_F(Kept, OneThreadThatWaitsIsEnough) {
+  const auto kept = kept_of({"late", "one_waits"},
+                            {launch("late", "\"x\", \"y\""), launch("one_waits", "\"y\", \"z\"")});
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(kept->launches.at(1).early);
+  EXPECT_TRUE(kept->launches.at(1).waits);
+}
+
+TEST_F(Kept, ADeviceWithoutEarlyStartsIsToldOf) {
+  const auto kept =
+      kept_of({"late"}, {launch("late", "\"x\", \"y\""), launch("late", "\"y\", \"z\"")}, false);
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->launches.at(1).early);
+  EXPECT_EQ(kept->edges.at(0).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(kept->edges.at(0).decision, EdgeDecision::kNoPdl);
 }
 
 TEST_F(Kept, IsNothingWhereSomethingIsWrong) {
@@ -170,6 +189,8 @@ TEST(Judgement, GivenMemoryMeetsInAPartOfAnAlignment) {
   EXPECT_FALSE(meets({{256, 64}, {260, 0}}));
   EXPECT_FALSE(meets({{256, 64}, {256, 0}, {512, 1}}));
   EXPECT_TRUE(meets({{256, 64}, {320, 1}})) << "beside it";
+  EXPECT_TRUE(meets({{256, 1}, {257, 1}}));
+  EXPECT_FALSE(meets({{256, 1}, {512, 1}}));
   EXPECT_TRUE(meets({{320, 1}, {256, 64}}));
   EXPECT_TRUE(meets({{0, 260}, {510, 64}}));
   EXPECT_FALSE(meets({{0, 256}, {256, 64}}));

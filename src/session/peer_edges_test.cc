@@ -338,6 +338,27 @@ TEST(PeerEdges, RowsOfOneTimeSayWhoseItIs) {
   }));
 }
 
+// What the ranks write for each other is apart from all buffers, whatever their numbers.
+TEST(PeerEdges, BuffersAreApartFromWhatTheRanksWrite) {
+  const std::string first = buffer("first", "i32", "[64]", "state", "arange");
+  const std::string text =
+      whole(reduce("\"y\"") + launch("ahead", "\"first\", \"x\", \"z\"") + reduce("\"y\""));
+  EXPECT_THAT(edges(first + text), Each(HasSubstr(" proven programmatic")));
+}
+
+// Other devices write at any time what a pointer in memory may lead to.
+TEST(PeerEdges, APointerInMemoryMayLeadToWhatOtherDevicesWrite) {
+  const std::string looks = launch("looks", "\"x\""), follows = launch("indirect", "\"w\", \"z\"");
+  const auto last_verdict = [&](const std::string& first) {
+    const CheckReport report =
+        checked("[kernels.looks]\nptx = \"chosen.ptx\"\n" + edge_kernel("indirect") +
+                whole(first + step("fill = { buffer = \"z\", value = 0 }") + looks + follows));
+    return report.edges.back().verdict;
+  };
+  EXPECT_EQ(last_verdict(""), EdgeVerdict::kProven) << "nothing is written";
+  EXPECT_EQ(last_verdict(reduce("\"y\"")), EdgeVerdict::kUnknown);
+}
+
 // What a bound program was judged by stays true when symbols change.
 TEST(PeerEdges, OtherValuesAreJudgedAnew) {
   const std::string text =

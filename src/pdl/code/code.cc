@@ -344,9 +344,7 @@ class CodeReader {
 
   void add_sources(std::uint32_t f, const ptx::FlatInstruction& flat,
                    const InstructionOperand& operand, Operation& out) {
-    if (operand.kind == InstructionOperand::Kind::kVector ||
-        operand.kind == InstructionOperand::Kind::kPair ||
-        operand.kind == InstructionOperand::Kind::kGroup) {
+    if (operand.kind == InstructionOperand::Kind::kVector) {
       for (const InstructionOperand& child : operand.children) add_sources(f, flat, child, out);
       return;
     }
@@ -359,7 +357,6 @@ class CodeReader {
   // Adds the coordinates of an address as sources: [map, {x, y}].
   void add_coordinates(std::uint32_t f, const ptx::FlatInstruction& flat,
                        const InstructionOperand& operand, Operation& out) {
-    if (operand.kind != InstructionOperand::Kind::kAddress) return;
     for (std::size_t k = 1; k < operand.children.size(); ++k) {
       add_sources(f, flat, operand.children[k], out);
     }
@@ -367,10 +364,7 @@ class CodeReader {
 
   // Whether it names a parameter that is not the kernel's own.
   bool passes(std::uint32_t f, std::uint32_t scope, const InstructionOperand& operand) const {
-    const bool is_address =
-        operand.kind == InstructionOperand::Kind::kAddress && !operand.children.empty();
-    const std::string_view name = is_address ? operand.children[0].text : operand.text;
-    const auto found = frames_[f].function->variable(scope, name);
+    const auto found = frames_[f].function->variable(scope, operand.text);
     return found && found->variable->space == ptx::StateSpace::kParam &&
            param_index(*code_.kernel, found->variable) == kNone;
   }

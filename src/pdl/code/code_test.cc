@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -14,9 +15,8 @@ namespace baton::overlap {
 namespace {
 
 // A kernel with so many more instructions than the shortest one.
-Code code_of(std::size_t more, const std::string& before = "") {
-  std::string body;
-  body.reserve(more * 5);
+Code code_of(std::size_t more, const std::string& before = "", std::string body = "") {
+  body.reserve(body.size() + more * 5);
   for (std::size_t k = 0; k < more; ++k) body += "ret;\n";
   const auto module = module_of(body, before);
   return read_code(module, *module->function("k"));
@@ -34,6 +34,22 @@ TEST(ReadCode, TakesNoMoreOperationsThanItSays) {
     EXPECT_THAT(refused.message(),
                 testing::StartsWith("k has more than 262144 instructions with all its calls"));
   }
+}
+
+// Calls nest as deep as that. What lies deeper is not followed.
+TEST(ReadCode, FollowsCallsToADepth) {
+  const auto is_followed = [](unsigned depth) {
+    std::string functions = ".func f1() { ret; }\n";
+    for (unsigned k = 2; k <= depth; ++k)
+      functions += fmt::format(".func f{}() {{ call f{}; ret; }}\n", k, k - 1);
+    const Code code = code_of(0, functions, fmt::format("call f{};", depth));
+    return std::ranges::none_of(code.operations, [](const Operation& operation) {
+      return operation.open == UnseenCause::kRecursion;
+    });
+  };
+  EXPECT_TRUE(is_followed(1));
+  EXPECT_TRUE(is_followed(64));
+  EXPECT_FALSE(is_followed(65));
 }
 
 // Why a kernel with that body is not read.

@@ -195,12 +195,20 @@ TEST(Webs, WhatIsTooMuchStaysWholeAndMayHoldAnything) {
   body += "setp.lt.u32 %p1, %r1, 9;\n";
   for (int k = 0; k < kRegisters; ++k) body += fmt::format("@%p1 bra L{};\nL{}:\n", k, k);
   for (int k = 0; k < kRegisters; ++k) body += fmt::format("add.u32 %q{}, %q{}, 1;\n", k, k);
+  // One that is alive in a single block is followed still.
+  body += ".reg .b32 %last; mov.u32 %last, 1; sub.u32 %last, %last, 1;\n";
   const auto module = module_of(body + "ret;");
   const Code code = read_code(module, *module->function("k"));
   int followed = 0, given_up = 0;
   for (const Operation& operation : code.operations) {
-    if (operation.instruction == nullptr || operation.instruction->opcode != "add") continue;
+    if (operation.instruction == nullptr) continue;
+    const std::string_view opcode = operation.instruction->opcode;
+    if (opcode != "add" && opcode != "sub") continue;
     const std::uint32_t before = operation.sources[0].id, after = operation.defines[0];
+    if (opcode == "sub") {
+      EXPECT_NE(before, after);
+      continue;
+    }
     followed += before != after && !code.unset[before] ? 1 : 0;
     given_up += before == after && code.unset[before] ? 1 : 0;
   }

@@ -100,7 +100,6 @@ bool AccessRanges::is_current(Register id, Place user, Place at) {
 }
 
 std::optional<ReachedBytes> AccessRanges::of(const AccessGroup& group) {
-  if (group.operations.empty()) return std::nullopt;
   std::optional<ReachedBytes> all;
   for (const Place at : group.operations) {
     const std::optional<ReachedBytes> found = reached(at);
@@ -313,8 +312,8 @@ AccessRanges::Found AccessRanges::counted(Register id) {
       continue;
     }
     const Found found = result_of(definition, definition);
-    if (!found || (first && first->memory != found->memory)) return std::nullopt;
     first = first ? joined(first, found) : found;
+    if (!first) return std::nullopt;
   }
   if (!first || additions.empty() || width < 32 || first->range.least < 0) return std::nullopt;
   // Below it, a number with a sign and one without are the same, and an address does not wrap.

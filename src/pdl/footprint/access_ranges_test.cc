@@ -153,6 +153,15 @@ TEST(AccessRanges, Loops) {
                              "add.s32 %i, %i, 24; setp.lt.s32 %q, %i, %r0; @%q bra LOOP;\n"),
                   20),
             "1 [256, 352)");
+  // It begins at one of two elements, or in one of two memories.
+  const auto begins = [&](const std::string& other) {
+    return reach("mov.u64 %d2, %a; @%p2 bra ON; " + other +
+                 " ON: add.s64 %d1, %a, 400;\n"
+                 "LOOP: setp.ge.u64 %p1, %d2, %d1; @%p1 bra END;\n"
+                 "ld.global.u32 %r3, [%d2]; add.s64 %d2, %d2, 16; bra LOOP;\nEND: ret;");
+  };
+  EXPECT_EQ(begins("add.s64 %d2, %a, 8;"), "1 [256, 659)");
+  EXPECT_EQ(begins("mov.u64 %d2, %b;"), "unknown");
   // A pointer that moves on to an end.
   EXPECT_EQ(reach("add.s64 %d1, %a, 400; mov.u64 %d2, %a;\n"
                   "LOOP: setp.ge.u64 %p1, %d2, %d1; @%p1 bra END;\n"

@@ -69,6 +69,41 @@ TEST(AddressBinder, AConstantAddressIsNotKnown) {
   EXPECT_EQ(why("mov.u64 %d1, 0; @%p1 mov.u64 %d1, %c; st.global.u32 [%d1], 1;"), std::nullopt);
 }
 
+// Whether an access by a pointer in a struct, or in a number of 32 bits, touches nothing, as none
+// goes through a null pointer.
+TEST(AddressBinder, NullPointersInStructs) {
+  const auto is_null = [](const std::string& pointer, const GivenArgument& given) {
+    const auto module = ptx::ParsedModule::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 8 .b8 p[24]) {
+.reg .b64 %d<3>; .reg .b32 %r<3>;
+)" + pointer + R"(
+st.global.u32 [%d1], 1; ret; })",
+                                                 "k.ptx");
+    const Footprint found = read_footprint(module, *module->function("k"), {});
+    const AddressBinder binder(found, std::span(&given, 1),
+                               [](std::string_view, bool) { return MemoryId{9}; });
+    const TouchedMemory touched = binder.touched(found.accesses.at(0));
+    return touched.places.empty() && !touched.unknown;
+  };
+  const auto numbers = [](std::vector<GivenArgument::Number> all) {
+    GivenArgument given;
+    given.kind = GivenArgument::Kind::kStruct;
+    given.numbers = std::move(all);
+    return given;
+  };
+  for (const std::uint32_t position : {0, 8}) {
+    const std::string load = fmt::format("ld.param.u64 %d1, [p+{}];", position);
+    EXPECT_TRUE(is_null(load, numbers({{position, 8, 0}}))) << position;
+    EXPECT_FALSE(is_null(load, numbers({{position, 8, std::uint64_t{1} << 40}}))) << position;
+    EXPECT_FALSE(is_null(load, numbers({{position, 4, 0}}))) << "half of it";
+    EXPECT_FALSE(is_null(load, numbers({{16, 8, 0}}))) << "another field";
+  }
+  EXPECT_FALSE(is_null("ld.param.u32 %r1, [p]; cvt.u64.u32 %d1, %r1;", numbers({{0, 8, 0}})))
+      << "32 bits are no pointer";
+}
+
 // What is stored may lead from one buffer to another, if the addresses of both went into it.
 TEST(AddressBinder, SumsOfTwoAddressesAreStoredDifferences) {
   const auto stores = [](const std::string& value) {

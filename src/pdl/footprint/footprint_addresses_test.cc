@@ -273,6 +273,14 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
   EXPECT_EQ(reads(".local .align 8 .b8 l[8];\n" + taken +
                   "st.local.v2.u32 [l], {%r3, %r4}; ld.local.u64 %d3, [l];"),
             "read p0*");
+  // Quarters, of which the upper ones are another address's.
+  EXPECT_EQ(reads(".reg .b16 %h<4>, %g<4>; mov.b64 {%h0, %h1, %h2, %h3}, %a;\n"
+                  "mov.b64 {%g0, %g1, %g2, %g3}, %b; mov.b64 %d3, {%h0, %h1, %g2, %g3};"),
+            "read p0*+p1*");
+  // The carry of a sum goes into the next turn of a loop.
+  EXPECT_EQ(reads(taken + "L: addc.u32 %r5, 0, 0; add.cc.u32 %r6, %r3, %r3; @%p1 bra L;\n"
+                          "cvt.u64.u32 %d1, %r5; add.s64 %d3, %b, %d1;"),
+            "read p0*+p1");
   // The low half of another one, and an index that is a difference.
   EXPECT_EQ(reads(taken + "mov.b64 {%r3, %r5}, %b; add.u32 %r3, %r3, 4;" + put), "read p0*+p1*");
   EXPECT_EQ(reads("sub.s64 %d1, %a, %b; cvt.u32.u64 %r3, %d1; add.s32 %r3, %r3, 1;\n"
@@ -400,7 +408,16 @@ TEST(Footprint, NotesWhatIsStored) {
   EXPECT_EQ(stored("sub.s64 %d1, %a, %b; st.global.u64 [%c], %d1;\n"), 1u);
   EXPECT_EQ(stored("sub.s64 %d1, %a, %b; atom.global.add.u64 %d2, [%c], %d1;\n"), 1u);
   EXPECT_EQ(stored("sub.s64 %d1, %a, %b; red.global.add.u64 [%c], %d1;\n"), 1u);
-  // The number of bytes that an mbarrier expects is memory too.
+  EXPECT_EQ(stored(".reg .b16 %h; cvt.u16.u64 %h, %a; st.global.u16 [%c], %h;\n"), 1u)
+      << "a part of one is none";
+  // The number of bytes that an mbarrier expects is memory too. Places of the block tell nothing.
+  const auto expected = [&](const std::string& address) {
+    return stored(".local .b64 local; mov.b64 %d1, " + address +
+                  "; shr.u64 %d1, %d1, 4; cvt.u32.u64 %r3, %d1;\n"
+                  "mbarrier.arrive.expect_tx.shared.b64 %d2, [shared], %r3;\n");
+  };
+  EXPECT_EQ(expected("%a"), 1u);
+  for (const char* const place : {"shared", "local", "p0"}) EXPECT_EQ(expected(place), 0u) << place;
   EXPECT_EQ(stored("sub.s64 %d1, %a, %b; cvt.u32.u64 %r3, %d1;\n"
                    "mbarrier.arrive.expect_tx.shared.b64 %d2, [shared], %r3;\n"),
             1u);

@@ -326,6 +326,29 @@ TEST(Footprint, ABarrierAfterAnElectedThreadOrdersIfThatThreadWaits) {
   EXPECT_EQ(of("setp.ne.u32 %p2, %r1, 0; @%p2 bra OVER;\n"), "unclear write p2");
 }
 
+// Nor does its number tell what it does.
+TEST(Footprint, AnElectedThreadMayNotBeTheFirst) {
+  const auto waits = [](const std::string& condition) {
+    KnownThread any;
+    any.block = {{64, 1, 1}};
+    any.grid = {{1, 1, 1}};
+    return footprint_of("elect.sync _|%p1, 0xffffffff; @!%p1 bra OVER;\n" + condition +
+                            "griddepcontrol.wait;\nOVER: ret;",
+                        "", {64, 1, 1})
+        .waits_for_certain(any);
+  };
+  EXPECT_TRUE(waits(""));
+  EXPECT_FALSE(waits("setp.ne.u32 %p2, %r1, 0; @%p2 bra OVER;\n"));
+}
+
+TEST(Footprint, WhatCannotBeReadHasItsCause) {
+  EXPECT_EQ(footprint_of("bra NOWHERE;").unseen->cause, UnseenCause::kUnreadable);
+  const auto narrow = ptx::ParsedModule::parse(
+      ".version 6.0\n.target sm_50\n.address_size 32\n.visible .entry k() { ret; }", "k.ptx");
+  EXPECT_EQ(read_footprint(narrow, *narrow->function("k"), {}).unseen->cause,
+            UnseenCause::kShortAddresses);
+}
+
 TEST(Footprint, WhatCannotBeReadIsUnknown) {
   EXPECT_THAT(unseen(footprint_of("bra NOWHERE;")), HasSubstr("NOWHERE"));
   EXPECT_THAT(unseen(footprint_of("ld.global.f32 %f1, [;")), HasSubstr("expected"));

@@ -52,8 +52,7 @@ std::unordered_map<std::uint32_t, Equality> find_equalities(const Code& code) {
                           !modifiers[1].starts_with('f') && setp.sources.size() == 2 &&
                           setp.defines.size() == 1 && writers.at(setp.defines[0]) == at;
     if (!compares || setp.sources[0].kind != ValueSource::Kind::kRegister ||
-        setp.sources[1].kind != ValueSource::Kind::kConstant ||
-        setp.instruction->operands[1].negated) {
+        setp.sources[1].kind != ValueSource::Kind::kConstant) {
       continue;
     }
     const auto writer = writers.find(setp.sources[0].id);

@@ -39,6 +39,7 @@ TEST(Equalities, AComparisonFollowsEachWrite) {
             (Texts{"eq 2", "ne 5"}));
   EXPECT_EQ(equalities(step + "setp.lt.u32 %p1, %r3, 2;"), Texts{});
   EXPECT_EQ(equalities(step + "setp.eq.u32 %p1, %r3, %r1;"), Texts{}) << "no constant";
+  EXPECT_EQ(equalities(step + "setp.eq.s32 %p1, -%r3, 2;"), Texts{}) << "another number";
   EXPECT_EQ(equalities(step + "@%p3 bra L; setp.eq.u32 %p1, %r3, 2; L:"), Texts{});
   EXPECT_EQ(equalities(step + "@%p3 mov.u32 %r5, 7; setp.eq.u32 %p1, %r3, 2;"), Texts{});
   EXPECT_EQ(equalities(step + "@%p3 setp.eq.u32 %p1, %r3, 2;"), Texts{});

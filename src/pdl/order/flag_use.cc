@@ -43,7 +43,7 @@ bool copies_out(const ptx::Instruction& i) {
 }  // namespace
 
 bool may_poll(const Operation& operation) {
-  if (operation.kind != Kind::kLoad || operation.instruction == nullptr) return false;
+  if (operation.instruction == nullptr) return false;
   const ptx::Instruction& i = *operation.instruction;
   const std::string_view type = i.modifiers.empty() ? std::string_view() : i.modifiers.back();
   const bool is_integer = type.starts_with('b') || type.starts_with('u') || type.starts_with('s');
@@ -81,7 +81,7 @@ std::optional<SharedWrite> shared_write(const Operation& operation) {
   const bool updates = i.opcode == "atom" || i.opcode == "red";
   if ((i.opcode != "st" && !updates) || i.has("async")) return write;
   write.kind = updates ? SharedWrite::Kind::kUpdate : SharedWrite::Kind::kStore;
-  write.bytes = operation.width / 8 * std::max<std::uint64_t>(operation.sources.size(), 1);
+  write.bytes = operation.width / 8 * operation.sources.size();
   write.is_strong = updates || is_strong(i);
   write.releases = i.has("release") || i.has("acq_rel");
   return write;

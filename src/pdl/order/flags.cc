@@ -42,7 +42,7 @@ void Flags::collect() {
         return shared_place_of(code_.operations[at], follower);
       });
     }
-    if (what->kind == SharedWrite::Kind::kStore && code_.operations[at].sources.size() == 1) {
+    if (code_.operations[at].sources.size() == 1) {
       write.value = joined_over_all(at, [&](const Follower& follower) {
         return follower.of(code_.operations[at].sources[0]);
       });
@@ -69,7 +69,6 @@ std::optional<Flags::Poll> Flags::poll_at(std::uint32_t at,
       poll.place.is_shared() && poll.place.bits == poll.place.most && !poll.place.is_remote;
   if (!is_known || (!acquires(operation) && !is_fenced_behind(code_, at))) return std::nullopt;
   for (const Write& write : writes_) {
-    if (!write.value.is_constant()) continue;
     poll.initial = low_bits(write.value.bits, poll.width);
     poll.begin = write.at;
     if (!gives_initial_value(write, poll) || !begins(write, passed[at])) continue;
@@ -80,12 +79,10 @@ std::optional<Flags::Poll> Flags::poll_at(std::uint32_t at,
 
 // Whether a thread certainly makes the store, and then meets the others before they poll.
 bool Flags::begins(const Write& store, std::uint32_t passed) const {
-  if (passed == kNone || passed == 0) return false;
   const Operation* const operation = &code_.operations[store.at];
   constexpr Meeting kMeetings[] = {Meeting::kBlock};
   for (std::uint32_t warp = 0; warp < kMaxStorers; ++warp) {
     KnownThread thread = thread_;
-    thread.warp.reset();
     const std::uint32_t number = warp * kWarpThreads;
     if (thread.block) {
       const auto [x, y, z] = *thread.block;
@@ -119,7 +116,6 @@ bool Flags::gives_initial_value(const Write& write, const Poll& poll) const {
 }
 
 bool Flags::may_touch(const SharedWrite& what, const Value& place, const Poll& poll) const {
-  if (what.kind == SharedWrite::Kind::kUnknown || !place.is_shared()) return true;
   return may_overlap(code_, place, poll.place, std::max<std::uint64_t>(what.bytes, poll.width / 8));
 }
 

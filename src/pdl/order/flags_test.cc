@@ -128,6 +128,45 @@ TEST(Flags, OnlyThreadsBehindTheWaitSetIt) {
                  "[%a], 16, [shared+16];"}));
 }
 
+// A vector is a store of all its elements.
+TEST(Flags, AVectorMayEndInTheFlag) {
+  Program last = {.begin = "@%p1 st.shared.u32 [shared+12], 0;",
+                  .set = "st.release.cta.shared.u32 [shared+12], 1;",
+                  .poll = "ld.acquire.cta.shared.u32 %r5, [shared+12];"};
+  EXPECT_TRUE(is_late(last));
+  last.before = "st.shared.v2.u32 [shared], {%r0, %r0};";
+  EXPECT_TRUE(is_late(last));
+  last.before = "st.shared.v4.u32 [shared], {%r0, %r0, %r0, %r0};";
+  EXPECT_FALSE(is_late(last));
+}
+
+// Thread 0 writes one place of two.
+TEST(Flags, EachPlaceOfAnArrayHasAValueOfItsOwn) {
+  const std::string place = "and.b32 %r6, %r1, 4; mov.u32 %r7, shared; add.u32 %r6, %r6, %r7;";
+  EXPECT_FALSE(is_late({.begin = place + "@%p1 st.shared.u32 [%r6], 0;",
+                        .poll = place + "ld.acquire.cta.shared.u32 %r5, [%r6];"}));
+}
+
+// Each layer of the block has its own number, and so has the next one, which does not exist. The
+// numbers of a warp, which has threads of two layers, are a range that holds it.
+TEST(Flags, OnlyThreadsOfTheBlockStore) {
+  const auto is_late_by = [](unsigned layer) {
+    const Program program = {
+        .begin = fmt::format("mov.u32 %r6, %tid.z; mul.lo.u32 %r6, %r6, 5; rem.u32 %r6, %r6, 7;"
+                             "setp.eq.u32 %p4, %r6, {}; @%p4 st.shared.u32 [shared], 0;",
+                             layer * 5 % 7)};
+    return text_of(footprint_of(program.text(), "", {40, 1, 5})) == "write p2";
+  };
+  for (unsigned layer = 0; layer < 5; ++layer) EXPECT_TRUE(is_late_by(layer)) << layer;
+  EXPECT_FALSE(is_late_by(5));
+}
+
+// The store of another block's flag tells nothing of the own one.
+TEST(Flags, TheFirstValueIsOfTheOwnBlock) {
+  EXPECT_FALSE(is_late({.begin = "mov.u32 %r7, shared; mapa.shared::cluster.u32 %r6, %r7, 1;"
+                                 "@%p1 st.shared::cluster.u32 [%r6], 0;"}));
+}
+
 // The last conditions of a flag, one after the other.
 TEST(Flags, ThePlaceAndTheMeetingAreCertain) {
   EXPECT_FALSE(is_late({.poll = "and.b32 %r6, %r1, 4; mov.u32 %r7, shared; add.u32 %r6, %r6, %r7;"
@@ -162,6 +201,8 @@ TEST(Flags, TheWriterReleases) {
   EXPECT_FALSE(is_late({.set = "membar.cta; st.shared.u32 [shared], 1;"}));
   EXPECT_FALSE(is_late({.set = "st.volatile.shared.u32 [shared], 1;"}));
   EXPECT_TRUE(is_late({.set = "membar.cta; st.volatile.shared.u32 [shared], 1;"}));
+  EXPECT_TRUE(
+      is_late({.set = "membar.cta; add.u32 %r6, %r1, 1; st.volatile.shared.u32 [shared], 1;"}));
   EXPECT_TRUE(is_late({.set = "fence.acq_rel.cta; atom.shared.exch.b32 %r6, [shared], 1;"}));
   EXPECT_TRUE(is_late({.set = "atom.release.cta.shared.exch.b32 %r6, [shared], 1;"}));
   EXPECT_FALSE(is_late({.set = "atom.acquire.cta.shared.exch.b32 %r6, [shared], 1;"}));
@@ -185,6 +226,8 @@ TEST(Flags, TheReaderAcquires) {
   EXPECT_TRUE(
       is_late({.poll = "ld.relaxed.cta.shared.u32 %r5, [shared];", .after = "fence.acq_rel.cta;"}));
   EXPECT_TRUE(is_late({.poll = poll, .after = "add.u32 %r6, %r5, 1; fence.sc.cta;"}));
+  EXPECT_TRUE(is_late({.poll = poll, .after = "add.cc.u32 %r6, %r5, 1; fence.sc.cta;"}));
+  EXPECT_TRUE(is_late({.poll = poll, .after = "nanosleep.u32 32; membar.cta;"}));
   EXPECT_TRUE(is_late({.poll = poll, .after = "@%p1 trap; membar.cta;"}))
       << "nothing comes after it";
   EXPECT_FALSE(is_late({.poll = poll, .after = "@%p1 membar.cta;"}));

@@ -26,6 +26,9 @@ TEST(LateWork, ATriggerBeforeTheLastAccessIsNotAtTheEnd) {
   EXPECT_TRUE(at_its_end(kWait + kReadA + kWriteC + kTrigger));
   EXPECT_TRUE(at_its_end(kWait + kReadA + kWriteC + kTrigger + "add.u32 %r1, %r1, 1;\n"));
   EXPECT_FALSE(at_its_end(kWait + kReadA + kTrigger + kWriteC));
+  EXPECT_TRUE(at_its_end(kWait + kReadA + kWriteC + kTrigger +
+                         "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 64; @%p1 bra L;\n"))
+      << "a loop of numbers";
   EXPECT_FALSE(at_its_end(kTrigger + kWait));
   EXPECT_FALSE(at_its_end(kWait + kReadA + kWriteC));
 }
@@ -61,6 +64,14 @@ TEST(LateWork, SaysNothingOfAKernelThatPrefetches) {
                 ElementsAre(false, false, false))
         << prefetch;
   }
+}
+
+TEST(LateWork, SaysNothingOfAKernelThatCallsWhatIsNotSeen) {
+  const auto late = [](const std::string& call) {
+    return params_read_late(footprint_of(kWait + kReadA + call, ".extern .func elsewhere();\n"), 2);
+  };
+  EXPECT_THAT(late(""), ElementsAre(true, false));
+  EXPECT_THAT(late("call elsewhere;\n"), ElementsAre(false, false));
 }
 
 TEST(LateWork, KnowsNothingOfMachineCode) {

@@ -274,7 +274,6 @@ OriginId OriginPool::compare(OriginId a, OriginId b) {
   if (both == kUnknown) return kUnknown;
   Origin result = origins_[outcome];
   for (AddressSource& source : result.sources) {
-    if (source.kind != SourceKind::kLoaded) continue;
     source.ways = std::ranges::find_if(origins_[both].sources, [&](const AddressSource& other) {
                     return other.is_same(source);
                   })->ways;

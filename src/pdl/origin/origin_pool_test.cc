@@ -37,6 +37,30 @@ TEST(OriginPool, OnlyWordsAreHalvesOfWhatAStructHolds) {
   EXPECT_EQ(ways_of(SourceKind::kParam, SourceKind::kParamWord), AddressSource::kMixed);
 }
 
+// The upper half of an address tells more of it than its alignment.
+TEST(OriginPool, LowBitsOfALowerHalfAreANumber) {
+  OriginPool pool;
+  for (std::uint32_t offset = 0; offset < 128; offset += 4) {
+    const OriginId word = pool.of(
+        {.kind = SourceKind::kParamWord, .id = 1, .offset = offset, .ways = AddressSource::kWhole});
+    EXPECT_EQ(pool.low_bits(word) == OriginPool::kNumber, offset % 8 == 0) << offset;
+  }
+}
+
+// An address can be taken away from its sums. Its half is none, and a half of nothing is left.
+TEST(OriginPool, AnAddressIsTakenAwayFromItsSumsAlone) {
+  OriginPool pool;
+  const OriginId address = pool.of(param(0));
+  const auto left_of = [&](OriginId value) {
+    const std::vector<AddressSource>& left = pool[pool.subtract(value, address)].sources;
+    return left.empty() ? AddressSource::Ways{} : left.at(0).ways;
+  };
+  EXPECT_EQ(left_of(address), 0);
+  EXPECT_EQ(left_of(pool.mix(address, OriginPool::kNumber)), AddressSource::kMixed);
+  EXPECT_EQ(left_of(pool.low(address)), AddressSource::kMixed);
+  EXPECT_EQ(left_of(pool.high(address)), AddressSource::kMixed);
+}
+
 TEST(OriginPool, ASetOfTooManyBecomesOneOfAllSources) {
   OriginPool pool;
   OriginSet set = full_set(pool, pool.of(param(0)));

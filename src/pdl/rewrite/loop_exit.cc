@@ -43,8 +43,7 @@ std::optional<LastIteration> find_last_iteration(const BodyEffects& effects, std
   // The edge must lead to where every iteration begins, directly or by a jump.
   std::uint32_t again = flow.block_of(leaves.next[where_taken ? 1 : 0]);
   const auto& jump = flow.successors(again);
-  const bool jumps = jump.size() == 1 && jump[0] != flow.exit();
-  if (!flow.dominates(again, home) && jumps) again = jump[0];
+  if (!flow.dominates(again, home) && jump.size() == 1) again = jump[0];
   if (!flow.dominates(again, home)) return std::nullopt;
   auto repeated = deciding(effects.body(), path, branch, done);
   if (!repeated) return std::nullopt;

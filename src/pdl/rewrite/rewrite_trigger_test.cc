@@ -122,6 +122,15 @@ TEST(Rewrite, LeavesLoopsThatATableOfBranchesEnds) {
   EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
 }
 
+// One of the ways through a turn says nothing of the others.
+TEST(Rewrite, LeavesLoopsWhoseTurnsPart) {
+  const std::string body = loop(
+      "TABLE: .branchtargets A, B, C;\nbrx.idx %r2, TABLE;\n"
+      "A: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;\n"
+      "B: add.u32 %r1, %r1, 2;\nbra L;\nC: add.u32 %r1, %r1, 3;\nbra L;");
+  EXPECT_EQ(text(body, TriggerPlace::kBehindLoads).find("@"), body.find("@"));
+}
+
 TEST(Rewrite, TriggersInALoopWhoseEndIsKnownEarlier) {
   EXPECT_EQ(text("L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n"
                  "ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n@%p1 bra L;\nret;",
@@ -136,6 +145,7 @@ TEST(Rewrite, LeavesLoopsWhoseEndCannotBeToldTwice) {
         "ld.shared.u32 %r3, [%r2];\nsetp.lt.u32 %p1, %r3, %r0;\n",
         "add.cc.u32 %r3, %r1, %r2;\naddc.u32 %r3, %r1, %r2;\nsetp.lt.u32 %p1, %r3, %r0;\n",
         "@%p2 add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n",
+        "mov.u32 %r3, %clock;\nsetp.lt.u32 %p1, %r3, %r0;\n",
         "{ .reg .b32 %baton0; }\nsetp.lt.u32 %p1, %r1, %r0;\n"}) {
     const std::string body = loop(decides + "@%p1 bra L;\nret;");
     EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);

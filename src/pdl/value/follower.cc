@@ -259,7 +259,6 @@ bool Follower::elects(const Operation& operation) const {
 Value Follower::passed(const Operation& operation) const {
   if (operation.sources.size() != 1 || operation.width == 0) return Value::varies();
   const Value value = of(operation.sources[0]);
-  if (!value.is_range()) return value;
   const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
   const std::uint64_t bits = loaded_bits(value.bits, operation.width, is_signed);
   if (value.is_constant()) return Value::constant(bits);

@@ -78,5 +78,51 @@ TEST(FollowerTest, WorkGrowsWithTheCode) {
   EXPECT_LT(traced_twice, traced * 9 / 4);
 }
 
+// What the last instruction writes, over all threads of a block of 512: "[0, 3]", or "varies".
+std::string last_value(const std::string& body, const std::string& before = "") {
+  const auto module = module_of(body, before);
+  const Code code = read_code(module, *module->function("k"));
+  KnownThread thread;
+  thread.tid.reset();
+  thread.block = {{512, 1, 1}};
+  const auto last =
+      std::find_if(code.operations.rbegin(), code.operations.rend(),
+                   [](const Operation& each) { return each.kind == Operation::Kind::kCompute; });
+  const Value found = find_values(code, thread).at(last->defines.at(0));
+  return found.is_range() ? fmt::format("[{}, {}]", found.bits, found.most) : "varies";
+}
+
+// A comparison tells of the register that it compares, and of its bound alone.
+TEST(FollowerTest, AComparisonTellsWhatIsChosen) {
+  const auto chosen = [](const std::string& bound, const std::string& of,
+                         const std::string& other) {
+    return last_value("and.b32 %r6, %r1, 7; and.b32 %r4, %r1, 7; setp.eq.u32 %p1, %r4, " + bound +
+                      "; selp.u32 %r5, " + other + ", " + of + ", %p1;");
+  };
+  EXPECT_EQ(chosen("7", "%r4", "3"), "[0, 6]");
+  EXPECT_EQ(chosen("0", "%r4", "3"), "[1, 7]");
+  EXPECT_EQ(chosen("5", "%r4", "3"), "[0, 7]");
+  EXPECT_EQ(chosen("7", "%r6", "3"), "[0, 7]") << "another register";
+  EXPECT_EQ(chosen("0", "%r6", "3"), "[0, 7]");
+}
+
+// What a call passes in fewer bits is cut.
+TEST(FollowerTest, AnArgumentMayBeNarrow) {
+  const auto passed = [](const std::string& type, unsigned mask) {
+    return last_value(fmt::format("and.b32 %r4, %r1, {0}; {{ .param .b32 q; .param .b32 result;\n"
+                                  "st.param.{1} [q], %r4; call.uni (result), same, (q);\n"
+                                  "ld.param.b32 %r5, [result]; }} mov.u32 %r6, %r5;",
+                                  mask, type),
+                      fmt::format(".func (.param .b32 out) same(.param .b32 in) {{ .reg .b32 %x;\n"
+                                  "ld.param.{} %x, [in]; st.param.b32 [out], %x; ret; }}\n",
+                                  type));
+  };
+  EXPECT_EQ(passed("u32", 511), "[0, 511]");
+  EXPECT_EQ(passed("u8", 127), "[0, 127]");
+  EXPECT_EQ(passed("u8", 511), "varies");
+  EXPECT_EQ(passed("s8", 127), "[0, 127]");
+  EXPECT_EQ(passed("s8", 255), "varies");
+}
+
 }  // namespace
 }  // namespace baton::overlap

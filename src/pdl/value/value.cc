@@ -116,7 +116,7 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
   if (name == "and") return give(false, 0, std::min(from[0].most, from[1].most));
   if (name == "or" || name == "xor") {
     const std::uint64_t most = std::max(from[0].most, from[1].most);
-    return give(false, 0, most == 0 ? 0 : UINT64_MAX >> std::countl_zero(most));
+    return give(false, 0, UINT64_MAX >> std::countl_zero(most | 1));
   }
   if (name == "shl" && from[1].is_constant() && from[1].bits < width) {
     const bool wraps = from[0].most > (all >> from[1].bits);
@@ -216,7 +216,7 @@ Value joined(const Value& a, const Value& b) {
   if (a.state == Value::State::kNothing) return b;
   if (b.state == Value::State::kNothing) return a;
   const bool is_alike = a.state == b.state && a.root == b.root && a.is_generic == b.is_generic;
-  if (!is_alike || a.state == Value::State::kVaries) return Value::varies();
+  if (!is_alike) return Value::varies();
   Value hull = a;
   hull.bits = std::min(a.bits, b.bits);
   hull.most = std::max(a.most, b.most);

@@ -154,6 +154,9 @@ TEST(Value, Comparisons) {
   EXPECT_EQ(compared("lt.u32", range(0, kAll32 + 1), number(0)), "0");
   EXPECT_EQ(compared("gt.u32", range(kAll32, kAll32 + 1), number(7)), "varies");
   EXPECT_EQ(compared("lt.f32", range(1, 4), range(5, 9)), "varies");
+  // Bits that differ may be equal floats.
+  EXPECT_EQ(compared("eq.bf16", number(0x8000), number(0)), "varies");
+  EXPECT_EQ(compared("eq.f16", number(0x8000), number(0)), "varies");
 }
 
 }  // namespace

@@ -288,7 +288,6 @@ class Walk {
   }
 
   KnownValue loaded(const Operation& operation, std::size_t element) const {
-    if (operation.instruction == nullptr) return {};
     const auto found = parameter_value(code_, operation, element, arguments_);
     if (!found) return {};
     return found->memory ? KnownValue::address(*found->memory, found->bits)

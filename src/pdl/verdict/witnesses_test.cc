@@ -356,6 +356,35 @@ END: ret;
   EXPECT_EQ(found.size(), 1u) << "the load that comes before the branch";
 }
 
+// A guard that data decide leaves all elements of a load as they were, or none.
+TEST(CertainWalk, AGuardedLoadOfAVectorIsNotCertain) {
+  const auto stores = [](const std::string& guard) {
+    const auto module = ptx::ParsedModule::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 p0, .param .align 16 .b8 p1[16]) {
+.reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %d<4>;
+ld.param.u64 %d1, [p0]; ld.global.u32 %r1, [%d1]; setp.eq.u32 %p1, %r1, 0;
+mov.u64 %d2, %d1; mov.u64 %d3, %d1;
+)" + guard + R"( ld.param.v2.u64 {%d2, %d3}, [p1];
+st.global.u32 [%d2], 1; st.global.u32 [%d3], 1; ret; })",
+                                                 "k.ptx");
+    const Footprint footprint = read_footprint(module, *module->function("k"), {});
+    GivenArgument pair;
+    pair.kind = GivenArgument::Kind::kStruct;
+    pair.fields = {{0, kW, 0}, {8, kY, 0}};
+    const GivenArgument given[] = {GivenArgument::pointer(kX), pair};
+    std::uint64_t steps = 1000;
+    std::vector<CertainAccess> found;
+    walk_certainly(footprint, given, kLaunch, {}, number_of_variable, steps, found);
+    std::vector<MemoryId> memories;
+    for (const CertainAccess& access : found) memories.push_back(access.memory);
+    return memories;
+  };
+  EXPECT_EQ(stores(""), (std::vector<MemoryId>{kX, kW, kY}));
+  EXPECT_EQ(stores("@%p1"), std::vector<MemoryId>{kX});
+}
+
 // A step is an operation; none is executed when none is left.
 TEST(CertainWalk, CountsItsSteps) {
   const Footprint footprint = footprint_of("st.global.u32 [%a], 1; st.global.u32 [%a+4], 1;");
