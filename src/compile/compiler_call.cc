@@ -1,11 +1,14 @@
 #include "compile/compiler_call.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -13,6 +16,38 @@ namespace baton::compiler {
 namespace {
 
 std::atomic<CompilerWait*> g_wait = nullptr;
+
+// While NVRTC reads a source it has handlers of its own for these signals, which end the process
+// with status 4. The handlers before it get their places back.
+class SignalHandlers {
+ public:
+  SignalHandlers() {
+    for (Kept& each : kept_) sigaction(each.signal, nullptr, &each.action);
+  }
+
+  void restore() const {
+    for (const Kept& each : kept_) {
+      struct sigaction now {};
+      if (sigaction(each.signal, nullptr, &now) != 0 || !is_of_compiler(now)) continue;
+      if (!is_of_compiler(each.action)) sigaction(each.signal, &each.action, nullptr);
+    }
+  }
+
+ private:
+  struct Kept {
+    int signal;
+    struct sigaction action {};
+  };
+
+  static bool is_of_compiler(const struct sigaction& action) {
+    Dl_info place{};
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return false;
+    return dladdr(reinterpret_cast<void*>(action.sa_handler), &place) != 0 &&
+           std::string_view(place.dli_fname).find("libnvrtc") != std::string_view::npos;
+  }
+
+  Kept kept_[2] = {{SIGINT}, {SIGTERM}};
+};
 
 // One compiler in a thread of its own.
 struct RunningCompiler {
@@ -105,13 +140,20 @@ void run_compiler(const std::function<void()>& task, const std::function<bool()>
   if (wait == nullptr || !wait->serves_this_thread()) return task();
   RunningCompilers& all = running_compilers();
   RunningCompilers::Running running;
+  const SignalHandlers handlers;
   try {
     running = all.start(task);
   } catch (const std::system_error&) {
     return task();
   }
   try {
-    wait->until(is_done);
+    wait->until([&] {
+      for (auto glances = CompilerWait::kMoment / kGlance; glances > 0; --glances) {
+        if (is_done()) return true;
+        handlers.restore();
+      }
+      return false;
+    });
   } catch (...) {
     all.abandon(running);
     throw;

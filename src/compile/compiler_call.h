@@ -12,7 +12,7 @@ namespace baton::compiler {
 // How threads of the host wait for a compiler. An interpreter looks for signals meanwhile.
 class CompilerWait {
  public:
-  // How long one call of `wait` takes at most.
+  // How long one call of `wait` takes about.
   static constexpr std::chrono::milliseconds kMoment{20};
 
   virtual ~CompilerWait() = default;
@@ -30,8 +30,11 @@ void set_compiler_wait(CompilerWait* wait) noexcept;
 // they use what the end destroys.
 void await_compilers();
 
+// A part of such a moment.
+inline constexpr std::chrono::milliseconds kGlance{2};
+
 // Runs `task`, in a thread of its own where the calling thread has a CompilerWait. `task` owns all
-// that it uses, and `is_done` waits for its end for a moment.
+// that it uses, and `is_done` waits for its end for a glance.
 void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done);
 
 // Calls `call`, which owns all that it uses, and returns its result. Throws what it throws, and
@@ -42,7 +45,7 @@ std::invoke_result_t<Call> call_compiler(Call call) {
   const auto task = std::make_shared<std::packaged_task<Value()>>(std::move(call));
   std::future<Value> result = task->get_future();
   run_compiler([task] { (*task)(); },
-               [&] { return result.wait_for(CompilerWait::kMoment) == std::future_status::ready; });
+               [&] { return result.wait_for(kGlance) == std::future_status::ready; });
   return result.get();
 }
 
