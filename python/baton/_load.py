@@ -21,7 +21,7 @@ def compile(path: Path | None = None, *, text: str | None = None,
             entries: Sequence[str] = (), include: Sequence[Path] = (),
             options: Sequence[str] = (), prelude: str | None = None, name: str | None = None,
             directory: Path | None = None, cache: bool = True,
-            param_names: bool = False) -> Module:
+            param_names: bool | None = None) -> Module:
     """Compiles CUDA C++ with NVRTC and loads the result.
 
     path: the source file; or text= for a source as text, whose name in messages is `name` and
@@ -33,9 +33,12 @@ def compile(path: Path | None = None, *, text: str | None = None,
     options: for NVRTC, as written. C++17 unless --std says otherwise.
     prelude: text before the source, with line numbers of its own.
     cache: whether the compile cache is used.
-    param_names: whether `Kernel.params` and messages have the names of parameters, and calls of
-        extern "C" kernels are checked against the types that their pointers lead to. It takes one
-        more compile, with debug information, which is cached too.
+    param_names: whether `Kernel.params` and messages have the names of parameters. They come from
+        one more compile, with debug information, which is cached too. None: only a source with an
+        extern "C" kernel, whose name tells no types, is compiled once more. False: calls of such a
+        kernel are not checked against the element types of its pointers.
+
+    Ctrl-C ends the wait for the compiler, which goes on. The process ends after it.
 
     Raises CompileError with the compiler's messages in `notes`, and NotFoundError for a missing
     file, for a missing NVRTC and for missing headers.

@@ -167,7 +167,7 @@ def compile(function: Any, device: Device | str | None = None,
     module = _core.compile(
         text=lowered.kernel_source, name=f"{kernels[0].attrs['global_symbol']}.cu", device=on,
         include=[tilelang.env.TILELANG_TEMPLATE_PATH, tilelang.env.CUTLASS_INCLUDE_DIR],
-        options=options)
+        options=options, param_names=False)
     kernel = module.kernel(str(kernels[0].attrs["global_symbol"]))
     return TileLangKernel(kernel, lowered.kernel_source, parameters, arguments,
                           _launch(kernels[0].attrs, kernel))

@@ -5,6 +5,7 @@
 #include "baton/schedule.h"
 #include "baton/tvm_library.h"
 #include "bundle/index.h"
+#include "compile/compiler_call.h"
 #include "compile/nvrtc/search_places.h"
 #include "core/array.h"
 #include "core/device.h"
@@ -172,6 +173,13 @@ PyObject* note_end(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+// await_compilers(): for the end of the process, which must not come while one runs.
+PyObject* await_compilers(PyObject*, PyObject*) {
+  const WithoutGil released;
+  compiler::await_compilers();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"array", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_of)),
      METH_FASTCALL | METH_KEYWORDS,
@@ -193,6 +201,7 @@ PyMethodDef functions[] = {
      reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(write_tvm_library_file)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"note_end", note_end, METH_NOARGS, nullptr},
+    {"await_compilers", await_compilers, METH_NOARGS, nullptr},
     {"view", view, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},
     {"schedule", schedule, METH_O, nullptr},

@@ -71,7 +71,7 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         Bindings taken = bindings.take();
         if (given.set(3) != nullptr) taken.allocator = python_allocator(given.set(3));
-        if (given.set(4) != nullptr) taken.collectives = collectives_argument(text_of(given[4]));
+        if (given.set(4) != nullptr) taken.collectives = collectives_argument(given.text(4));
         std::shared_ptr<Allocator> allocator = taken.allocator;
         {
           const WithoutGil released;

@@ -40,6 +40,14 @@ class Given {
   PyObject* set(std::size_t index) const {
     return values_[index] == Py_None ? nullptr : values_[index];
   }
+  // The text of an argument that was given. Throws TypeError for another object than a str.
+  std::string_view text(std::size_t index) const {
+    PyObject* const value = values_[index];
+    if (PyUnicode_Check(value)) return text_of(value);
+    PyErr_Format(PyExc_TypeError, "%s() takes a str as its argument '%s', not %s", function_,
+                 names_[index], with_article(type_name(value)).c_str());
+    throw PythonError{};
+  }
   bool truth(std::size_t index, bool otherwise) const {
     if (values_[index] == nullptr) return otherwise;
     const int truth = PyObject_IsTrue(values_[index]);

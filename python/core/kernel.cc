@@ -54,6 +54,7 @@ PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags
 
 void launcher_destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  clear_weak_references<LauncherValue>(self);
   LauncherValue& value = value_of<LauncherValue>(self);
   // The kernel may go with it, and then frees the memory that it keeps.
   const Ref kernel = std::move(value.kernel);
@@ -71,11 +72,11 @@ PyObject* kernel_item(PyObject* self, PyObject* key) {
                       "k[...] takes grid and block, and perhaps the bytes of dynamic shared "
                       "memory: k[grid, block] or k[grid, block, shared]");
         }
-        LauncherValue launcher{launcher_call, Ref::borrow(self), {}, {}, 0};
-        launcher.grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
-        launcher.block = extents_argument(PyTuple_GetItem(key, 1), "the block");
-        if (size == 3) launcher.shared = shared_argument(PyTuple_GetItem(key, 2));
-        return value_of<KernelValue>(self).launcher.make(std::move(launcher));
+        const Dim3 grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
+        const Dim3 block = extents_argument(PyTuple_GetItem(key, 1), "the block");
+        const std::uint32_t shared = size == 3 ? shared_argument(PyTuple_GetItem(key, 2)) : 0;
+        return value_of<KernelValue>(self).launcher.make<LauncherValue>(
+            launcher_call, Ref::borrow(self), grid, block, shared);
       },
       Subject::kArguments);
 }
@@ -286,20 +287,15 @@ void add_kernel_types(PyObject* module) {
       {0, nullptr}};
   add_type<KernelValue>(module, "baton._core.Kernel", kernel_slots, false);
 
-  static PyMemberDef launcher_members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET,
-       offsetof(Object<LauncherValue>, value) + offsetof(LauncherValue, call), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot launcher_slots[] = {
       slot(Py_tp_dealloc, launcher_destroy),
       slot(Py_tp_call, PyVectorcall_Call),
       slot(Py_tp_repr, launcher_repr),
       {Py_tp_doc, const_cast<char*>("kernel[grid, block]: launches when it is called with the "
                                     "kernel's arguments, and stream=. Any thread may use it.")},
-      {Py_tp_members, launcher_members},
       {0, nullptr}};
-  add_type<LauncherValue>(module, "baton._core.Launcher", launcher_slots, false,
-                          Py_TPFLAGS_HAVE_VECTORCALL);
+  add_type<LauncherValue>(module, "baton._core.Launcher", launcher_slots, false, 0,
+                          offsetof(Object<LauncherValue>, value) + offsetof(LauncherValue, call));
 }
 
 }  // namespace baton::python

@@ -198,7 +198,7 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     settings.options = texts_argument(given.set(4), "options");
     const FoundMetadata found = [&] {
       if (!PyBytes_Check(given[0])) return read_metadata(path_argument(given[0]));
-      const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+      const std::string name(given.set(2) == nullptr ? "<bytes>" : given.text(2));
       return read_metadata(bytes_argument(given[0]), name);
     }();
     Ref functions = Ref::checked(PyDict_New());

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text/text.h"
+#include "compile/param_names.h"
 #include "core/array.h"
 #include "core/device.h"
 #include "core/given.h"
@@ -43,7 +44,7 @@ PyObject* module_kernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   return guarded([&] {
     static constexpr std::array<const char*, 1> kNames = {"name"};
     const Given given("kernel", kNames, 1, 0, args, nargs, names);
-    const std::string_view name = given.set(0) == nullptr ? "" : text_of(given[0]);
+    const std::string_view name = given.set(0) == nullptr ? "" : given.text(0);
     const ModuleValue& value = value_of<ModuleValue>(self);
     return make_kernel(value.module.kernel(name), value.images);
   });
@@ -151,28 +152,31 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
       throw error(ErrorCode::kInvalidInput,
                   "compile() takes the path of a source or text=, and one of them only");
     }
-    Source source = given.set(kPath) != nullptr
-                        ? Source::from_file(path_argument(given[kPath]))
-                        : Source::from_text(std::string(text_of(given[kText])));
-    if (given.set(kName) != nullptr) source.name = text_of(given[kName]);
+    Source source = given.set(kPath) != nullptr ? Source::from_file(path_argument(given[kPath]))
+                                                : Source::from_text(std::string(given.text(kText)));
+    if (given.set(kName) != nullptr) source.name = given.text(kName);
     if (given.set(kDirectory) != nullptr) source.directory = path_argument(given[kDirectory]);
-    if (given.set(kPrelude) != nullptr) source.prelude = text_of(given[kPrelude]);
+    if (given.set(kPrelude) != nullptr) source.prelude = given.text(kPrelude);
     for (const std::string& folder : texts_argument(given.set(kInclude), "include")) {
       source.include.emplace_back(folder);
     }
     source.options = texts_argument(given.set(kOptions), "options");
     const Device device = device_argument(given.set(kDevice));
     CompileOptions options;
-    if (given.set(kArch) != nullptr) options.arch = text_of(given[kArch]);
+    if (given.set(kArch) != nullptr) options.arch = given.text(kArch);
     if (options.arch.empty()) options.arch = device.compile_arch();
     options.entries = texts_argument(given.set(kEntries), "entries");
     options.use_cache = given.truth(kCache, true);
     options.param_names = given.truth(kParamNames, false);
+    const bool needs_types = given.set(kParamNames) == nullptr;
     std::optional<Compiled> compiled;
     std::optional<Module> module;
     {
       const WithoutGil released;
       compiled = compile(source, options);
+      if (needs_types && compiler::lacks_types(*compiled)) {
+        compiler::take_debug_params(*compiled, compiler::debug_params(source, options, *compiled));
+      }
       module = Module::load(device, *compiled);
     }
     return make_module(std::move(*module), images_of(*compiled), compiled->log);
@@ -185,7 +189,7 @@ PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
     static constexpr std::array<const char*, 4> kNames = {"image", "device", "name", "also"};
     const Given given("load", kNames, 3, 1, args, nargs, names);
     const Device device = device_argument(given.set(1));
-    const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+    const std::string name(given.set(2) == nullptr ? "<bytes>" : given.text(2));
     const auto read = [&](PyObject* image) {
       if (!PyBytes_Check(image)) return Image::from_file(path_argument(image));
       return Image::from_bytes(bytes_argument(image), name);
@@ -229,15 +233,20 @@ std::string_view bytes_argument(PyObject* object) {
 std::vector<std::string> texts_argument(PyObject* object, const char* what) {
   std::vector<std::string> texts;
   if (object == nullptr) return texts;
+  const auto is_text = [](PyObject* item) {
+    return PyUnicode_Check(item) || PyObject_HasAttrString(item, "__fspath__") == 1;
+  };
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
+    if (!is_text(object)) {
+      throw error(ErrorCode::kInvalidInput, "{} is {}, it takes texts", what,
+                  with_article(type_name(object)));
+    }
     texts.push_back(path_argument(object));
     return texts;
   }
   for (Py_ssize_t i = 0; i < PySequence_Size(object); ++i) {
     const Ref item = Ref::checked(PySequence_GetItem(object, i));
-    const bool is_path =
-        PyUnicode_Check(item.get()) || PyObject_HasAttrString(item.get(), "__fspath__") == 1;
-    if (!is_path) {
+    if (!is_text(item.get())) {
       throw error(ErrorCode::kInvalidInput, "{}[{}] is {}, it takes texts", what, i,
                   with_article(type_name(item.get())));
     }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/errors.h"
 #include "core/python.h"
@@ -13,6 +15,7 @@ namespace baton::python {
 template <typename T>
 struct Object {
   PyObject_HEAD T value;
+  PyObject* weak_references;  // Python's list of them, or null
 };
 
 // The Python type of Object<T>; null before `add_type`. Types live as long as the process.
@@ -44,9 +47,17 @@ Ref make_object(T value) {
   return object;
 }
 
+// Before the value goes: what a weak reference calls may still look at the object's place.
+template <typename T>
+void clear_weak_references(PyObject* object) {
+  if (reinterpret_cast<Object<T>*>(object)->weak_references != nullptr) [[unlikely]]
+    PyObject_ClearWeakRefs(object);
+}
+
 template <typename T>
 void destroy_object(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
+  clear_weak_references<T>(object);
   value_of<T>(object).~T();
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(type);
@@ -75,12 +86,13 @@ class SpareObject {
   }
 
   // A new object of Object<T>, in this memory where there is some.
-  template <typename T>
-  Ref make(T value) {
+  template <typename T, typename... Members>
+  Ref make(Members&&... members) {
     PyObject* const spare = take();
-    if (spare == nullptr) return make_object(std::move(value));
+    if (spare == nullptr) return make_object(T{std::forward<Members>(members)...});
     PyObject_Init(spare, type_of<T>);
-    ::new (static_cast<void*>(&value_of<T>(spare))) T(std::move(value));
+    ::new (static_cast<void*>(&value_of<T>(spare))) T{std::forward<Members>(members)...};
+    reinterpret_cast<Object<T>*>(spare)->weak_references = nullptr;
     return Ref::steal(spare);
   }
 
@@ -98,17 +110,32 @@ class SpareObject {
 #endif
 };
 
+// Where the object holds what its type needs to know of: a member of PyMemberDef's.
+inline PyMemberDef offset_member(const char* name, std::size_t offset) {
+  return {name, T_PYSSIZET, static_cast<Py_ssize_t>(offset), READONLY, nullptr};
+}
+
 // Makes the type `baton._core.NAME` and adds it to the module. `slots` ends with {0, nullptr}. Only
-// C++ makes objects of it, unless `slots` has Py_tp_new.
+// C++ makes objects of it, unless `slots` has Py_tp_new. `vectorcall` is the offset of the function
+// that calls the object; 0: there is none. Objects may have weak references.
 template <typename T>
 void add_type(PyObject* module, const char* qualified_name, PyType_Slot* slots, bool constructs,
-              unsigned flags = 0, std::size_t size = sizeof(Object<T>)) {
+              unsigned flags = 0, std::size_t vectorcall = 0) {
+  static PyMemberDef members[3];  // the type refers to them
+  members[0] = offset_member("__weaklistoffset__", offsetof(Object<T>, weak_references));
+  if (vectorcall != 0) {
+    members[1] = offset_member("__vectorcalloffset__", vectorcall);
+    flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  }
+  std::vector<PyType_Slot> all = {{Py_tp_members, members}};
+  for (; slots->slot != 0; ++slots) all.push_back(*slots);
+  all.push_back({0, nullptr});
   PyType_Spec spec{};
   spec.name = qualified_name;
-  spec.basicsize = static_cast<int>(size);
+  spec.basicsize = static_cast<int>(sizeof(Object<T>));
   spec.flags = Py_TPFLAGS_DEFAULT | flags;
   if (!constructs) spec.flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  spec.slots = slots;
+  spec.slots = all.data();
   Ref type = Ref::checked(PyType_FromSpec(&spec));
   const char* const name = std::string_view(qualified_name)
                                .substr(std::string_view(qualified_name).rfind('.') + 1)

@@ -216,10 +216,6 @@ Ref make_plan(PyObject* kernel, const LaunchConfig& config, PyObject* const* val
 }
 
 void add_plan_type(PyObject* module) {
-  static PyMemberDef members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET,
-       offsetof(Object<PlanValue>, value) + offsetof(PlanValue, call), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {
       slot(Py_tp_dealloc, destroy_object<PlanValue>),
       slot(Py_tp_call, PyVectorcall_Call),
@@ -227,14 +223,14 @@ void add_plan_type(PyObject* module) {
       slot(Py_mp_subscript, plan_get),
       slot(Py_mp_ass_subscript, plan_set),
       slot(Py_mp_length, plan_length),
-      {Py_tp_members, members},
       {Py_tp_getset, plan_properties},
       {Py_tp_doc, const_cast<char*>(
                       "A launch that is checked and packed once: plan() enqueues it, plan[i] = "
                       "value replaces an argument. It keeps its arguments alive. One thread at a "
                       "time.")},
       {0, nullptr}};
-  add_type<PlanValue>(module, "baton._core.Plan", slots, false, Py_TPFLAGS_HAVE_VECTORCALL);
+  add_type<PlanValue>(module, "baton._core.Plan", slots, false, 0,
+                      offsetof(Object<PlanValue>, value) + offsetof(PlanValue, call));
 }
 
 }  // namespace baton::python

@@ -97,7 +97,7 @@ PyObject* program_from_bundle(PyObject*, PyObject* const* args, Py_ssize_t nargs
     const BundleChecks checks = checks_argument(given.set(2), given.set(3));
     ProgramValue value;
     value.bundle = Bundle::from_bytes(std::string(bytes_argument(given[0])),
-                                      std::string(text_of(given[1])), checks);
+                                      std::string(given.text(1)), checks);
     value.bundle->program();
     return make_object(std::move(value));
   });
@@ -109,7 +109,7 @@ PyObject* program_from_text(PyObject*, PyObject* const* args, Py_ssize_t nargs, 
     const Given given("from_text", kNames, 1, 1, args, nargs, names);
     ProgramValue value;
     value.text = Program::from_text(
-        text_of(given[0]), std::string(given.set(1) == nullptr ? "<text>" : text_of(given[1])),
+        given.text(0), std::string(given.set(1) == nullptr ? "<text>" : given.text(1)),
         given.set(2) == nullptr ? std::string() : path_argument(given[2]));
     return make_object(std::move(value));
   });
@@ -155,7 +155,7 @@ PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
     const ProgramValue& value = value_of<ProgramValue>(self);
     TuneChoices choices;
     if (given.set(4) != nullptr) {
-      choices = tuning::read_record(text_of(given[4]), "tuned").variant.choices;
+      choices = tuning::read_record(given.text(4), "tuned").variant.choices;
     }
     std::optional<LoadedProgram> loaded;
     {
@@ -182,7 +182,7 @@ PyObject* program_find_tuned(PyObject* self, PyObject* const* args, Py_ssize_t n
     GivenBindings bindings(value.program(), device);
     bindings.symbols(given.set(4));
     Bindings taken = bindings.take();
-    if (given.set(5) != nullptr) taken.collectives = collectives_argument(text_of(given[5]));
+    if (given.set(5) != nullptr) taken.collectives = collectives_argument(given.text(5));
     std::optional<TuneRecord> record;
     {
       const WithoutGil released;
@@ -347,7 +347,7 @@ PyObject* loaded_instance(PyObject* self, PyObject* const* args, Py_ssize_t narg
     static constexpr std::array<const char*, 1> kNames = {"executor"};
     const Given given("instance", kNames, 1, 0, args, nargs, names);
     return make_executable(value_of<LoadedProgram>(self),
-                           given.set(0) == nullptr ? "stream" : text_of(given[0]));
+                           given.set(0) == nullptr ? "stream" : given.text(0));
   });
 }
 

@@ -156,7 +156,7 @@ PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs
     if (const auto timeout = seconds_argument(given.set(1))) {
       options.timeout = std::chrono::duration<double>(*timeout);
     }
-    if (given.set(2) != nullptr) options.schedule = parse_schedule(text_of(given[2]));
+    if (given.set(2) != nullptr) options.schedule = parse_schedule(given.text(2));
     options.races = races_argument(given[3]);
     options.trace = given.truth(4, false);
     options.time_steps = given.truth(5, true);

@@ -218,13 +218,6 @@ DType dtype_argument(PyObject* object) {
 
 std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most,
                                 int least) {
-  if (PyLong_CheckExact(object)) {
-    int beyond = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(object, &beyond);
-    if (beyond == 0 && value >= 0 && static_cast<std::uint64_t>(value) <= most) {
-      return static_cast<std::uint64_t>(value);
-    }
-  }
   const Ref number = Ref::steal(PyNumber_Index(object));
   if (!number) {
     PyErr_Clear();
@@ -241,9 +234,10 @@ std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::ui
   return static_cast<std::uint64_t>(value);
 }
 
-Dim3 extents_argument(PyObject* object, std::string_view what) {
+Dim3 extents_in_full(PyObject* object, std::string_view what) {
   // A name with the axis costs an allocation, so only an error has it.
   const auto extent = [&](PyObject* given, Py_ssize_t axis) {
+    if (std::uint32_t plain = 0; is_plain_int(given, plain)) return plain;
     try {
       return static_cast<std::uint32_t>(unsigned_argument(given, "", UINT32_MAX, 1));
     } catch (const Error& failure) {

@@ -64,8 +64,24 @@ Races races_argument(PyObject* object);
 // torch's dtypes. Throws ArgumentError with the nearest name.
 DType dtype_argument(PyObject* object);
 
+// Whether the object is a plain int that 32 bits hold, which `number` receives. Never raises.
+inline bool is_plain_int(PyObject* object, std::uint32_t& number) {
+  if (!PyLong_CheckExact(object)) return false;
+  int beyond = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &beyond);
+  number = static_cast<std::uint32_t>(value);
+  return beyond == 0 && value == static_cast<long long>(number);
+}
+
 // An int or a tuple of one to three ints. `what` is its name in messages.
-Dim3 extents_argument(PyObject* object, std::string_view what);
+Dim3 extents_in_full(PyObject* object, std::string_view what);
+// The same; a plain int takes the short way.
+inline Dim3 extents_argument(PyObject* object, std::string_view what) {
+  std::uint32_t extent = 0;
+  if (is_plain_int(object, extent)) [[likely]]
+    return Dim3(extent);
+  return extents_in_full(object, what);
+}
 // An int from 0 to `most`. Messages say that it takes those from `least` on; whoever uses the value
 // refuses smaller ones.
 std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most,

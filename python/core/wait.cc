@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "compile/compiler_call.h"
 #include "core/device.h"
 #include "core/errors.h"
 #include "core/python.h"
@@ -55,13 +56,15 @@ void raise_later() {
   PyErr_WriteUnraisable(nullptr);
 }
 
+// At the interpreter's end Ctrl-C ends the process: see baton/_ending.py.
+bool is_thread_of_python() noexcept {
+  return ending_thread.load(std::memory_order_relaxed) == 0 && Py_IsInitialized() != 0 &&
+         PyGILState_GetThisThreadState() != nullptr;
+}
+
 class PythonWait : public HostWait {
  public:
-  // At the interpreter's end Ctrl-C ends the process: see baton/_ending.py.
-  bool serves_this_thread() noexcept override {
-    return ending_thread.load(std::memory_order_relaxed) == 0 && Py_IsInitialized() != 0 &&
-           PyGILState_GetThisThreadState() != nullptr;
-  }
+  bool serves_this_thread() noexcept override { return is_thread_of_python(); }
 
   void until(const driver::Driver& driver, CUcontext context, const Wait& wait) override {
     const WithGil held;
@@ -85,11 +88,24 @@ class PythonWait : public HostWait {
   }
 };
 
+class PythonCompilerWait : public compiler::CompilerWait {
+ public:
+  bool serves_this_thread() noexcept override { return is_thread_of_python(); }
+
+  void until(const std::function<bool()>& wait) override {
+    const WithGil held;
+    while (!wait_for_a_moment(wait)) check(PyErr_CheckSignals());
+  }
+};
+
 }  // namespace
 
 void install_waits() {
-  static PythonWait* const wait = new PythonWait;  // lives as long as the process
+  // They live as long as the process.
+  static PythonWait* const wait = new PythonWait;
+  static PythonCompilerWait* const compiler_wait = new PythonCompilerWait;
   set_host_wait(wait);
+  compiler::set_compiler_wait(compiler_wait);
 }
 
 bool wait_until(const std::function<bool()>& done, const Device& device,

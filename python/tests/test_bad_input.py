@@ -230,3 +230,17 @@ def test_the_end_of_an_interpreter_in_any_order():
         started.wait()
         """)
     assert result.returncode == 0 and result.stderr == ""
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(text=b"x"), "compile\\(\\) takes a str as its argument 'text', not a bytes"),
+    (dict(text=SOURCE, prelude=3), "argument 'prelude', not an int"),
+    (dict(text=SOURCE, arch=90), "argument 'arch', not an int")])
+def test_what_is_no_text(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        baton_package.compile(device="sim", **arguments)
+
+
+def test_options_that_are_no_texts():
+    with pytest.raises(baton_package.Error, match="options is an int, it takes texts"):
+        baton_package.compile(text=SOURCE, device="sim", options=3)

@@ -192,6 +192,6 @@ def test_a_missing_instruction_ends_one_launch(baton):
     extern "C" __global__ void one(float* y) { y[threadIdx.x] = 1; }""")
     y = np.zeros(32, np.float32)
     with pytest.raises(baton_package.UnsupportedError, match="sust.p"):
-        module["surface"][1, 1](y, None)
+        module["surface"][1, 1](y, 0)
     module["one"][1, 32](y)
     assert (y == 1).all()

@@ -132,19 +132,40 @@ def test_numpy_scalars(module):
     assert (out == 5).all()
 
 
-def test_names_of_parameters_come_with_the_types_of_extern_c_kernels(baton):
-    """The symbol of such a kernel has no types."""
-    source = 'extern "C" __global__ void twice(float* y, const float* x) { y[threadIdx.x] = 2 * x[threadIdx.x]; }'
+EXTERN_C = 'extern "C" __global__ void twice(float* y, const float* x) { y[threadIdx.x] = 2 * x[threadIdx.x]; }'
+
+
+def test_types_of_extern_c_kernels_are_known(baton):
+    """The symbol of such a kernel has no types. One more compile tells them, unless it is not wanted."""
     x, y = np.ones(8), np.zeros(8)
-    baton.compile(text=source)["twice"][1, 4](y, x)  # nothing tells that float64 is wrong
-    twice = baton.compile(text=source, param_names=True)["twice"]
-    assert [(p.type, p.name, p.dtype, p.read_only) for p in twice.params] == [
-        ("float*", "y", "f32", False), ("float const*", "x", "f32", True)]
-    with pytest.raises(baton_package.ArgumentError, match=r"argument 0 is an array of f64 \[8\].*float\* y"):
-        twice[1, 4](y, x)
-    y = np.zeros(8, np.float32)
-    twice[1, 8](y, np.ones(8, np.float32))
-    assert (y == 2).all()
+    unchecked = baton.compile(text=EXTERN_C, param_names=False)
+    unchecked["twice"][1, 4](y, x)  # nothing tells that float64 is wrong
+    for asked in (None, True):
+        module = baton.compile(text=EXTERN_C, param_names=asked)
+        twice = module["twice"]
+        assert [(p.type, p.name, p.dtype, p.read_only) for p in twice.params] == [
+            ("float*", "y", "f32", False), ("float const*", "x", "f32", True)]
+        with pytest.raises(baton_package.ArgumentError, match=r"argument 0 is an array of f64 \[8\].*float\* y"):
+            twice[1, 4](y, x)
+        own = np.zeros(8, np.float32)
+        twice[1, 8](own, np.ones(8, np.float32))
+        assert (own == 2).all()
+        assert module.image == unchecked.image  # the code is the same
+
+
+def test_only_a_name_without_types_costs_a_compile(baton):
+    """Names of parameters show whether debug information was read."""
+    mangled = EXTERN_C.replace('extern "C"', "")
+    assert [p.name for p in baton.compile(text=mangled)["twice"].params] == ["", ""]
+    assert [p.name for p in baton.compile(text=mangled, param_names=True)["twice"].params] == ["y", "x"]
+    numbers = 'extern "C" __global__ void none() {}'
+    assert baton.compile(text=numbers)["none"].params == ()
+
+
+def test_a_source_without_debug_information_compiles(baton):
+    """Where it does not compile for debuggers, nothing is checked."""
+    source = "#ifdef __CUDACC_DEBUG__\n#error no\n#endif\n" + EXTERN_C
+    baton.compile(text=source)["twice"][1, 4](np.zeros(8), np.ones(8))
 
 
 F32 = np.zeros(8, np.float32)

@@ -63,6 +63,43 @@ def test_values_are_copied(objects, name):
     assert weakref.ref(value)() is value
 
 
+@pytest.mark.parametrize("name", OF_A_DEVICE)
+def test_objects_of_a_device_have_weak_references(objects, name):
+    value = objects[name]
+    assert weakref.ref(value)() is value and weakref.getweakrefcount(value) == 1
+    assert weakref.proxy(value).__class__ is value.__class__
+
+
+def test_a_weak_reference_ends_with_its_object(baton):
+    device, kernel = baton.target, baton.compile(text=SOURCE)["add"]
+    ended = []
+    for make in (lambda: kernel[1, 1], lambda: kernel[1, 1], lambda: device.empty(4, "f32"),
+                 lambda: baton_package.Stream(device), lambda: kernel.plan(None, 1, grid=1, block=1)):
+        value = make()
+        reference = weakref.ref(value, ended.append)
+        assert reference() is value
+        del value
+        assert reference() is None and ended.pop() is reference
+        assert weakref.getweakrefcount(make()) == 0
+
+
+def test_a_cache_of_weak_references(baton):
+    cache = weakref.WeakValueDictionary()
+    cache["a"] = array = baton.zeros(4, "f32")
+    assert cache["a"] is array
+    view = array[:2]
+    assert weakref.ref(view)() is view
+    del array
+    assert "a" not in cache
+    kernels = weakref.WeakKeyDictionary()
+    kernel = baton.compile(text=SOURCE)["add"]
+    kernels[kernel] = "add"
+    assert kernels[kernel] == "add"
+    del kernel
+    gc.collect()
+    assert not kernels
+
+
 def test_an_error_keeps_its_place_in_a_pickle(objects):
     assert pickle.loads(pickle.dumps(objects["error"])).where == "a.toml:1:2"
 

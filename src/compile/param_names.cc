@@ -47,6 +47,18 @@ image::DebugParams debug_params(Source source, CompileOptions options, const Com
   return ptx ? image::debug_params(*image::ptx_of(*ptx)) : image::DebugParams();
 }
 
+bool lacks_types(const Compiled& compiled) {
+  const auto is_unknown = [](const ParamFacts& param) {
+    const bool is_told_by_use = param.kind == ParamKind::kScalar || param.kind == ParamKind::kBytes;
+    return !is_told_by_use && param.type == image::describe_type(param);
+  };
+  return std::ranges::any_of(image::shared_facts(compiled.ptx)->kernels,
+                             [&](const KernelFacts& kernel) {
+                               return !image::has_types_in_name(kernel) && kernel.params &&
+                                      std::ranges::any_of(*kernel.params, is_unknown);
+                             });
+}
+
 void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
   if (params.empty()) return;
   const auto add = [&](const Image& image) {

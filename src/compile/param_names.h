@@ -10,6 +10,10 @@ namespace baton::compiler {
 // that does not compile so has none. `made` is the source without debug information.
 image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made);
 
+// Whether a kernel of it has parameters whose types are not known, such as an extern "C" kernel
+// without debug information.
+bool lacks_types(const Compiled& compiled);
+
 // Adds the names and types of parameters that this debug information has to the facts of the
 // images. No other copies exist yet.
 void take_debug_params(Compiled& compiled, const image::DebugParams& params);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/text.h"
+#include "compile/compiler_call.h"
 #include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
 
@@ -97,9 +98,18 @@ std::string DeviceLinker::link(const std::vector<DeviceLinkInput>& inputs,
                                const std::vector<std::string>& options) const {
   std::vector<std::string> all = {"-arch=" + arch_};
   all.insert(all.end(), options.begin(), options.end());
-  LinkCall call(*table_, all);
-  for (const DeviceLinkInput& input : inputs) call.add(input);
-  return call.finish(std::ranges::count(options, "-ptx") != 0);
+  const bool is_ptx = std::ranges::count(options, "-ptx") != 0;
+  // The linker may go on when the bytes of the inputs are gone.
+  std::vector<std::string> bytes;
+  for (const DeviceLinkInput& input : inputs) bytes.emplace_back(input.bytes);
+  return call_compiler([table = table_, all, bytes, own = inputs, is_ptx]() mutable {
+    LinkCall call(*table, all);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      own[i].bytes = bytes[i];
+      call.add(own[i]);
+    }
+    return call.finish(is_ptx);
+  });
 }
 
 std::optional<Image> assemble(const Image& ptx, const std::string& arch, std::string* why) {

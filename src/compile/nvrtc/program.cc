@@ -1,7 +1,9 @@
 #include "compile/nvrtc/program.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "compile/compiler_call.h"
 #include "compile/nvrtc/ptxas_report.h"
 
 namespace baton::compiler {
@@ -97,11 +99,13 @@ Attempt compile_once(const Nvrtc& nvrtc, const ProgramInput& input, const PathTa
 }  // namespace
 
 Attempt attempt(const Nvrtc& nvrtc, ProgramInput input, const PathTable& paths) {
-  Attempt out = compile_once(nvrtc, input, paths);
-  if (out.succeeded() || has_errors(out.diagnostics)) return out;
-  // ptxas leaves some of its errors out where it is asked for its report.
-  std::erase(input.arguments, kPtxasReport);
-  return compile_once(nvrtc, input, paths);
+  return call_compiler([&nvrtc, input = std::move(input), paths]() mutable {
+    Attempt out = compile_once(nvrtc, input, paths);
+    if (out.succeeded() || has_errors(out.diagnostics)) return out;
+    // ptxas leaves some of its errors out where it is asked for its report.
+    std::erase(input.arguments, kPtxasReport);
+    return compile_once(nvrtc, input, paths);
+  });
 }
 
 }  // namespace baton::compiler

@@ -1,0 +1,164 @@
+#include "compile/compiler_call.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+namespace baton::compiler {
+namespace {
+
+std::atomic<CompilerWait*> g_wait = nullptr;
+
+// While NVRTC reads a source it has handlers of its own for these signals, which end the process
+// with status 4. The handlers before it get their places back.
+class SignalHandlers {
+ public:
+  SignalHandlers() {
+    for (Kept& each : kept_) sigaction(each.signal, nullptr, &each.action);
+  }
+
+  void restore() const {
+    for (const Kept& each : kept_) {
+      struct sigaction now {};
+      if (sigaction(each.signal, nullptr, &now) != 0 || !is_of_compiler(now)) continue;
+      if (!is_of_compiler(each.action)) sigaction(each.signal, &each.action, nullptr);
+    }
+  }
+
+ private:
+  struct Kept {
+    int signal;
+    struct sigaction action {};
+  };
+
+  static bool is_of_compiler(const struct sigaction& action) {
+    Dl_info place{};
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return false;
+    return dladdr(reinterpret_cast<void*>(action.sa_handler), &place) != 0 &&
+           std::string_view(place.dli_fname).find("libnvrtc") != std::string_view::npos;
+  }
+
+  Kept kept_[2] = {{SIGINT}, {SIGTERM}};
+};
+
+// One compiler in a thread of its own.
+struct RunningCompiler {
+  std::thread thread;
+  std::atomic<bool> has_ended = false;
+  bool is_abandoned = false;  // its caller waits no more
+};
+
+// All that run. Whoever takes one out joins its thread.
+class RunningCompilers {
+ public:
+  using Running = std::shared_ptr<RunningCompiler>;
+
+  // Throws std::system_error where the system gives no thread.
+  Running start(const std::function<void()>& task) {
+    join(take([](const Running& each) { return each->is_abandoned && each->has_ended; }));
+    auto running = std::make_shared<RunningCompiler>();
+    const std::lock_guard lock(mutex_);
+    list_.push_back(running);
+    try {
+      running->thread = std::thread([running, task] {
+        task();
+        running->has_ended = true;
+      });
+    } catch (const std::system_error&) {
+      list_.pop_back();
+      throw;
+    }
+    return running;
+  }
+
+  void finish(const Running& running) {
+    join(take([&](const Running& each) { return each == running; }));
+  }
+
+  void abandon(const Running& running) {
+    const std::lock_guard lock(mutex_);
+    running->is_abandoned = true;
+  }
+
+  void finish_all() {
+    join(take([](const Running&) { return true; }));
+  }
+
+ private:
+  template <typename Which>
+  std::list<Running> take(const Which& which) {
+    std::list<Running> taken;
+    const std::lock_guard lock(mutex_);
+    for (auto each = list_.begin(); each != list_.end();) {
+      const auto here = each++;
+      if (which(*here)) taken.splice(taken.end(), list_, here);
+    }
+    return taken;
+  }
+
+  static void join(const std::list<Running>& taken) {
+    for (const Running& each : taken) each->thread.join();
+  }
+
+  std::mutex mutex_;
+  std::list<Running> list_;
+};
+
+// Never destroyed: compilers may run while the process ends. A forked child has no threads of its
+// parent.
+std::atomic<RunningCompilers*> g_running = nullptr;
+
+RunningCompilers& running_compilers() {
+  static const bool made [[maybe_unused]] = [] {
+    g_running = new RunningCompilers;
+    pthread_atfork(nullptr, nullptr, [] { g_running = new RunningCompilers; });
+    return true;
+  }();
+  return *g_running;
+}
+
+}  // namespace
+
+void set_compiler_wait(CompilerWait* wait) noexcept {
+  g_wait.store(wait, std::memory_order_release);
+}
+
+void await_compilers() {
+  running_compilers().finish_all();
+}
+
+void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done) {
+  CompilerWait* const wait = g_wait.load(std::memory_order_acquire);
+  if (wait == nullptr || !wait->serves_this_thread()) return task();
+  RunningCompilers& all = running_compilers();
+  RunningCompilers::Running running;
+  const SignalHandlers handlers;
+  try {
+    running = all.start(task);
+  } catch (const std::system_error&) {
+    return task();
+  }
+  try {
+    wait->until([&] {
+      for (auto glances = CompilerWait::kMoment / kGlance; glances > 0; --glances) {
+        if (is_done()) return true;
+        handlers.restore();
+      }
+      return false;
+    });
+  } catch (...) {
+    all.abandon(running);
+    throw;
+  }
+  all.finish(running);
+}
+
+}  // namespace baton::compiler

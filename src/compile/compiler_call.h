@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace baton::compiler {
+
+// How threads of the host wait for a compiler. An interpreter looks for signals meanwhile.
+class CompilerWait {
+ public:
+  // How long one call of `wait` takes about.
+  static constexpr std::chrono::milliseconds kMoment{20};
+
+  virtual ~CompilerWait() = default;
+  // Whether the calling thread waits so. Otherwise the compiler runs in that thread.
+  virtual bool serves_this_thread() noexcept = 0;
+  // Calls `wait` until it returns true. Throws where the wait ends early. The compiler goes on
+  // then, and its result is dropped.
+  virtual void until(const std::function<bool()>& wait) = 0;
+};
+
+// From now on threads wait by `wait`, which lives as long as the process.
+void set_compiler_wait(CompilerWait* wait) noexcept;
+
+// Waits for all compilers that run in threads of their own. A process must not end before them:
+// they use what the end destroys.
+void await_compilers();
+
+// A part of such a moment.
+inline constexpr std::chrono::milliseconds kGlance{2};
+
+// Runs `task`, in a thread of its own where the calling thread has a CompilerWait. `task` owns all
+// that it uses, and `is_done` waits for its end for a glance.
+void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done);
+
+// Calls `call`, which owns all that it uses, and returns its result. Throws what it throws, and
+// what CompilerWait::until throws.
+template <typename Call>
+std::invoke_result_t<Call> call_compiler(Call call) {
+  using Value = std::invoke_result_t<Call>;
+  const auto task = std::make_shared<std::packaged_task<Value()>>(std::move(call));
+  std::future<Value> result = task->get_future();
+  run_compiler([task] { (*task)(); },
+               [&] { return result.wait_for(kGlance) == std::future_status::ready; });
+  return result.get();
+}
+
+}  // namespace baton::compiler

@@ -1,0 +1,84 @@
+// Compilers in threads of their own.
+
+#include "compile/compiler_call.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace baton::compiler {
+namespace {
+
+struct Interrupt {};
+
+// Waits for the compiler, or ends early.
+class TestWait : public CompilerWait {
+ public:
+  bool serves_this_thread() noexcept override { return serves; }
+  void until(const std::function<bool()>& wait) override {
+    if (interrupts) throw Interrupt{};
+    while (!wait()) ++moments;
+  }
+
+  bool serves = true, interrupts = false;
+  int moments = 0;
+};
+
+class CompilerCall : public testing::Test {
+ protected:
+  void SetUp() override { set_compiler_wait(&wait_); }
+  void TearDown() override {
+    set_compiler_wait(nullptr);
+    await_compilers();
+  }
+
+  TestWait wait_;
+};
+
+TEST_F(CompilerCall, GivesResultsAndErrorsOfAnotherThread) {
+  const auto caller = std::this_thread::get_id();
+  EXPECT_NE(call_compiler([] { return std::this_thread::get_id(); }), caller);
+  EXPECT_EQ(call_compiler([text = std::string("made")] { return text; }), "made");
+  EXPECT_THROW(call_compiler([]() -> int { throw std::runtime_error("refused"); }),
+               std::runtime_error);
+  EXPECT_EQ(call_compiler([] {
+              std::this_thread::sleep_for(3 * CompilerWait::kMoment);
+              return 5;
+            }),
+            5);
+  EXPECT_GT(wait_.moments, 0);
+}
+
+TEST_F(CompilerCall, RunsInTheCallersThreadWhereNothingServesIt) {
+  const auto own_thread = [] { return std::this_thread::get_id(); };
+  wait_.serves = false;
+  EXPECT_EQ(call_compiler(own_thread), std::this_thread::get_id());
+  set_compiler_wait(nullptr);
+  EXPECT_EQ(call_compiler(own_thread), std::this_thread::get_id());
+}
+
+TEST_F(CompilerCall, GoesOnWhereTheWaitEndsEarly) {
+  static std::atomic<bool> may_end, has_ended;
+  may_end = has_ended = false;
+  wait_.interrupts = true;
+  const auto slow = [] {
+    while (!may_end) std::this_thread::yield();
+    has_ended = true;
+    return 1;
+  };
+  EXPECT_THROW(call_compiler(slow), Interrupt);
+  EXPECT_FALSE(has_ended);
+  // Others do not wait for it.
+  wait_.interrupts = false;
+  EXPECT_EQ(call_compiler([] { return 2; }), 2);
+  may_end = true;
+  await_compilers();
+  EXPECT_TRUE(has_ended);
+  await_compilers();  // nothing is left
+}
+
+}  // namespace
+}  // namespace baton::compiler
