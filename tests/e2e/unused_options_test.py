@@ -60,6 +60,20 @@ class UnusedOptions(Case):
         self.write("r.toml", PROGRAM.replace('role = "output"', 'role = "inout", init = "random"'))
         self.assertNotIn("--seed", self.baton("run", "r.toml", "--seed", "7").err)
 
+    def test_an_early_start_that_no_launch_makes(self):
+        """`--pdl on` asks for no more than kernels can do."""
+        self.warned("--pdl on", "run", "p.toml", "--pdl", "on")
+        step = PROGRAM[PROGRAM.index("[[steps]]"):]
+        self.write("two.toml", PROGRAM + step)
+        for command in (["run"], ["bench", "--repeat", "1"]):
+            self.warned("--pdl on", command[0], "two.toml", "--device", "sim:h200", "--pdl", "on", *command[1:])
+        waits = "cudaGridDependencySynchronize(); y["
+        self.write("waits.toml", (PROGRAM + step).replace("y[", waits, 1))
+        for options in (["two.toml"], ["two.toml", "--pdl", "off"], ["waits.toml", "--pdl", "on"]):
+            result = self.baton("run", *options, "--device", "sim:h200")
+            self.check(result, 0)
+            self.assertNotIn("no effect", result.err)
+
     def test_a_check_without_programs(self):
         image = self.ptx()
         for options in (["--set", "N=1"], ["--pdl", "on"], ["--rewrite", "wait"], ["--collectives", "host"]):

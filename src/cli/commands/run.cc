@@ -226,6 +226,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
                     passed.count());
   };
   executable.bind(std::move(bindings));
+  warn_of_pdl(command.pdl, program, executable.edges(), output);
   show_symbols(executable.symbols(), output);
   if (seen) seen->check(program, executable.symbols());
   if (command.schedule) {
@@ -269,7 +270,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     show_trace_file(command, record, output);
     show_findings(executable.report(), false, output);
     show_warnings(executable.report(), output);
-    throw;
+    throw explained(failure, found);
   }
   const RunReport& report = followed ? *followed : executable.report();
   keep_trace(report);

@@ -35,6 +35,19 @@ void warn_of_seed(std::uint64_t given, const Program& program, Output& output) {
                              printable(program.name())));
 }
 
+void warn_of_pdl(PdlMode given, const Program& program, const std::vector<EdgeReport>& edges,
+                 Output& output) {
+  const auto is_asked = [](const EdgeReport& edge) {
+    return edge.decision == EdgeDecision::kAsked;
+  };
+  if (given != PdlMode::kOn || std::ranges::any_of(edges, is_asked)) return;
+  const std::string_view why = edges.empty()
+                                   ? "has no launch that follows another one"
+                                   : "has no launch that starts early by it; baton check with "
+                                     "--pdl on shows the decision about each edge";
+  output.warning(fmt::format("--pdl on has no effect: {} {}", printable(program.name()), why));
+}
+
 void warn_of_unused(const CheckCommand& command, const CheckedFiles& checked, Output& output) {
   const std::pair<bool, std::string_view> of_programs[] = {
       {!command.symbols.empty(), "--set"},

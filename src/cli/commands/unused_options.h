@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "baton/check.h"
 #include "baton/program.h"
 #include "baton/world.h"
 #include "cli/command_line/options.h"
@@ -17,6 +19,10 @@ void require_collectives(CollectiveExecutor given, const Program& program);
 
 // Warns of a --seed where nothing is random.
 void warn_of_seed(std::uint64_t given, const Program& program, Output& output);
+
+// Warns of a --pdl on by which no launch starts early.
+void warn_of_pdl(PdlMode given, const Program& program, const std::vector<EdgeReport>& edges,
+                 Output& output);
 
 // Warns of options of programs where no file of a check is one, and of a --device that none needs.
 void warn_of_unused(const CheckCommand& command, const CheckedFiles& checked, Output& output);

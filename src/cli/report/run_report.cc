@@ -269,6 +269,16 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
   }
 }
 
+Error explained(Error failure, const std::vector<FindingReport>& findings) {
+  std::vector<std::string_view> kinds;
+  for (const FindingReport& finding : findings) {
+    if (!finding.error || std::ranges::find(kinds, finding.kind) != kinds.end()) continue;
+    kinds.push_back(finding.kind);
+    failure.note(fmt::format("baton explain {} says what helps", finding.kind));
+  }
+  return failure;
+}
+
 void show_warnings(const RunReport& report, Output& output) {
   for (const std::string& warning : report.warnings) output.warning(warning);
 }

@@ -30,5 +30,7 @@ void show_non_finite(const RunReport& report, Output& output);
 void show_finding(const FindingReport& finding, std::string_view before, Output& output);
 void show_findings(const RunReport& report, bool error_findings, Output& output);
 void show_warnings(const RunReport& report, Output& output);
+// The error with notes that say how each kind of error among the findings is explained.
+Error explained(Error failure, const std::vector<FindingReport>& findings);
 
 }  // namespace baton::cli

@@ -105,7 +105,8 @@ class ParamReader {
     if (type.tag == kTagPointer) {
       const std::optional<std::size_t> to = types_.at(type.type);
       fields.push_back({name, offset, sizeof(std::uint64_t), true,
-                        to ? DebugTypes::number_of(entries_[*to]) : std::nullopt});
+                        to ? DebugTypes::number_of(entries_[*to]) : std::nullopt,
+                        types_.source_type(of).read_only});
       return true;
     }
     return add_bytes(name, offset, type.size, fields);

@@ -21,6 +21,7 @@ struct DebugField {
   std::uint64_t size = 0;
   bool is_pointer = false;
   std::optional<DType> dtype;  // of the number, or of what the pointer points to; no number: bytes
+  bool read_only = false;      // a pointer to const
 };
 
 struct DebugParam {

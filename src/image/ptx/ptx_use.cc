@@ -103,9 +103,11 @@ class UseFinder {
 
   void instruction(const Instruction& i) {
     if (i.operands.empty()) return;
-    const bool touches_memory_of_params = !(i.has("shared") || i.has("local") || i.has("param"));
-    if (touches_memory_of_params) {
-      for (const InstructionOperand& operand : i.operands) address(i, operand);
+    const bool is_copy = i.opcode == "cp" && i.has("global") && !i.has("tensor");
+    const bool touches_memory_of_params =
+        is_copy || !(i.has("shared") || i.has("local") || i.has("param"));
+    for (std::size_t k = 0; touches_memory_of_params && k < i.operands.size(); ++k) {
+      address(i, i.operands[k], is_copy ? copied(i, k) : accessed(i));
     }
     if (i.opcode == "call") return call(i);
 
@@ -190,15 +192,30 @@ class UseFinder {
     return {param >= 0 ? ValueOrigin::Kind::kSum : ValueOrigin::Kind::kOther, param};
   }
 
-  void address(const Instruction& i, const InstructionOperand& operand) {
+  struct Accessed {
+    bool reads = false, writes = false;
+  };
+
+  static Accessed accessed(const Instruction& i) {
+    const bool is_atomic = i.opcode == "atom" || i.opcode == "red";
+    const bool is_matrix = i.opcode == "wmma";
+    return {is_atomic || i.opcode == "ld" || i.opcode == "ldu" || (is_matrix && i.has("load")),
+            is_atomic || i.opcode == "st" || (is_matrix && i.has("store"))};
+  }
+
+  // A copy names where it writes, and then where it reads.
+  static Accessed copied(const Instruction& i, std::size_t operand) {
+    return {operand > 0 || i.has("reduce"), operand == 0};
+  }
+
+  void address(const Instruction& i, const InstructionOperand& operand, Accessed how) {
     if (operand.kind != InstructionOperand::Kind::kAddress || operand.children.empty()) return;
     const ValueOrigin base = origin(operand.children[0]);
     if (base.param < 0) return;
     ParamUse& use = uses_[static_cast<std::size_t>(base.param)];
     use.as_pointer = true;
-    const bool is_atomic = i.opcode == "atom" || i.opcode == "red";
-    use.reads |= is_atomic || i.opcode == "ld" || i.opcode == "ldu";
-    use.writes |= is_atomic || i.opcode == "st";
+    use.reads |= how.reads;
+    use.writes |= how.writes;
     const auto type = i.modifiers.empty() ? std::nullopt : ptx_type(i.modifiers.back());
     if (type && !use.element) use.element = type->dtype;
   }

@@ -41,6 +41,7 @@ bool is_source(const std::filesystem::path& file) {
 struct KernelUse {
   std::vector<image::ParamUse> params;
   image::Reached reached;
+  BlockUse block;
 };
 
 KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
@@ -48,7 +49,8 @@ KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
   const auto module = image::ptx_of(*file.ptx);
   const ptx::Function* const function = module->function(kernel.name);
   if (function == nullptr || !function->has_body) return {};
-  return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
+  return {image::param_uses(*function), image::PtxReach(*module).from(*function),
+          block_use(*function)};
 }
 
 // Constant variables without an initialiser. Headers have none.
@@ -66,17 +68,28 @@ std::vector<VariableFacts> unfilled_constants(const Image& ptx, const ImageFacts
   return found;
 }
 
-// The elements of CUDA's vector types, such as the "float4" of "float4 const*": "float" has one.
-int vector_width(std::string_view type) {
+// An element of CUDA's vector types, and how many there are.
+struct VectorElements {
+  DType dtype = DType::kF32;
+  int count = 1;
+};
+
+// Those of the "float4" of "float4 const*"; nothing for "float".
+std::optional<VectorElements> vector_elements(std::string_view type) {
   const std::string_view name = type.substr(0, type.find_first_of(" *"));
-  if (name == "__half2" || name == "__nv_bfloat162") return 2;
-  static constexpr std::string_view kElements[] = {"char",      "uchar", "short", "ushort",
-                                                   "int",       "uint",  "long",  "longlong",
-                                                   "ulonglong", "ulong", "float", "double"};
-  if (name.empty() || name.back() < '1' || name.back() > '4') return 1;
+  if (name == "__half2") return VectorElements{DType::kF16, 2};
+  if (name == "__nv_bfloat162") return VectorElements{DType::kBF16, 2};
+  static constexpr std::pair<std::string_view, DType> kElements[] = {
+      {"char", DType::kI8},       {"uchar", DType::kU8},  {"short", DType::kI16},
+      {"ushort", DType::kU16},    {"int", DType::kI32},   {"uint", DType::kU32},
+      {"long", DType::kI64},      {"ulong", DType::kU64}, {"longlong", DType::kI64},
+      {"ulonglong", DType::kU64}, {"float", DType::kF32}, {"double", DType::kF64}};
+  if (name.empty() || name.back() < '1' || name.back() > '4') return std::nullopt;
   const std::string_view element = name.substr(0, name.size() - 1);
-  const bool is_vector = std::ranges::find(kElements, element) != std::end(kElements);
-  return is_vector ? name.back() - '0' : 1;
+  for (const auto& [known, dtype] : kElements) {
+    if (element == known) return VectorElements{dtype, name.back() - '0'};
+  }
+  return std::nullopt;
 }
 
 // `element_size`: the bytes of what the pointer leads to, 0 where that is not known.
@@ -88,9 +101,11 @@ DraftBuffer buffer_of(const std::string& name, const std::string& param_name,
   buffer.name = name;
   buffer.param = param_name;
   buffer.role = role_of(param, use);
-  buffer.dtype = param.dtype ? *param.dtype : is_accessed ? *use->element : DType::kF32;
-  std::uint64_t width = vector_width(param.type);
-  if (element_size > 0 && !param.dtype) {
+  const std::optional<VectorElements> vector = vector_elements(param.type);
+  const std::optional<DType> known = vector ? vector->dtype : param.dtype;
+  buffer.dtype = known ? *known : is_accessed ? *use->element : DType::kF32;
+  std::uint64_t width = vector ? vector->count : 1;
+  if (element_size > 0 && !known) {
     // A struct, as so many elements of its first access.
     if (element_size % size_of(buffer.dtype) != 0) buffer.dtype = DType::kU8;
     width = element_size / size_of(buffer.dtype);
@@ -100,7 +115,7 @@ DraftBuffer buffer_of(const std::string& name, const std::string& param_name,
                      width == 1 ? "" : fmt::format(", {}", width), buffer.role);
   if (buffer.role != "output") line += ", init = \"random\"";
   line += " }  # " + param.type;
-  if (!param.dtype) {
+  if (!known) {
     line += is_accessed ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
   }
   return buffer;
@@ -120,7 +135,8 @@ void add_count(const std::string& symbol, DraftKernel& kernel) {
 // A scalar: counts are symbols, other numbers 1.
 std::string scalar_argument(const ParamFacts& param, std::size_t index, const DraftNames& names,
                             DraftKernel& kernel) {
-  if (!is_count(param)) return std::string(one_of(param.dtype));
+  const bool is_number = is_count(param, names.param(*kernel.facts, index));
+  if (!is_number) return std::string(one_of(param.dtype));
   const std::string symbol = names.count(*kernel.facts, index);
   add_count(symbol, kernel);
   return fmt::format("\"{}\"", symbol);
@@ -217,6 +233,7 @@ class StructDraft {
     facts.size = static_cast<std::uint32_t>(field.size);
     facts.kind = ParamKind::kPointer;
     facts.dtype = field.dtype;
+    facts.read_only = field.read_only;
     facts.type = fmt::format("field {}{}{}", param_, param_.empty() ? "" : ".", field.name);
     const std::string name = names_.buffer(
         prefix_, param_.empty() ? "" : fmt::format("{}_{}", param_, underscored(field.name)),
@@ -235,13 +252,14 @@ class StructDraft {
 };
 
 // Launch metadata says itself what the call passes: see `metadata_lines`.
-std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
+std::vector<LaunchGuess> by_metadata(std::vector<LaunchGuess> guesses,
+                                     const FunctionMetadata& launched) {
   std::vector<LaunchGuess> left;
   for (LaunchGuess& guess : guesses) {
     guess.shared = 0;
-    guess.cooperative = false;
-    const bool is_new =
-        left.empty() || left.back().block != guess.block || left.back().cover != guess.cover;
+    guess.cooperative = launched.cooperative();
+    const bool is_new = left.empty() || left.back().block != guess.block ||
+                        left.back().cover != guess.cover || left.back().tile != guess.tile;
     if (is_new) left.push_back(guess);
   }
   return left;
@@ -320,8 +338,8 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
   kernel.launched = launched;
   const KernelUse use_of_kernel = use_of(file, facts);
   const std::vector<image::ParamUse>& uses = use_of_kernel.params;
-  kernel.launches = launch_guesses(facts, use_of_kernel.reached);
-  if (launched != nullptr) kernel.launches = without_metadata(std::move(kernel.launches));
+  kernel.launches = launch_guesses(facts, use_of_kernel.reached, use_of_kernel.block);
+  if (launched != nullptr) kernel.launches = by_metadata(std::move(kernel.launches), *launched);
   kernel.launch = kernel.launches.front();
   const std::string_view prefix = file.facts.kernels.size() == 1 ? "" : std::string_view(name);
   for (std::size_t i = 0; i < facts.params->size(); ++i) {

@@ -43,6 +43,8 @@ struct DraftBuffer {
   std::string_view role;   // "input", "output", "inout"
   std::string definition;  // as TOML, with "@" for the shape
   DType dtype = DType::kF32;
+  std::int64_t fixed = 0;              // elements, whatever the symbols are; 0: `DraftKernel::size`
+  std::optional<DraftSize> size = {};  // where it is not that of its kernel
 };
 
 // One kernel of the draft.

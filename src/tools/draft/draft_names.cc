@@ -34,8 +34,8 @@ std::string underscored(std::string_view name) {
   return plain;
 }
 
-bool is_count(const ParamFacts& param) {
-  if (param.size < 4) return false;
+bool is_count(const ParamFacts& param, std::string_view name) {
+  if (param.size < 4 || sounds_like_a_choice(name)) return false;
   if (param.kind == ParamKind::kInteger) return true;
   return param.kind == ParamKind::kScalar && param.dtype && !is_float(*param.dtype) &&
          *param.dtype != DType::kBool;
@@ -43,7 +43,7 @@ bool is_count(const ParamFacts& param) {
 
 bool is_count(const image::DebugField& field) {
   if (field.is_pointer || field.size < 4 || !field.dtype) return false;
-  return !is_float(*field.dtype);
+  return !is_float(*field.dtype) && !sounds_like_a_choice(field.name);
 }
 
 DraftNames::DraftNames(const std::vector<KernelFacts>& kernels, image::DebugParams param_names)
@@ -58,7 +58,8 @@ template <typename Visit>
 void DraftNames::for_each_count(const KernelFacts& kernel, Visit&& visit) const {
   if (!kernel.params) return;
   for (std::size_t i = 0; i < kernel.params->size(); ++i) {
-    if (is_count((*kernel.params)[i]) && !is_texture(kernel, i)) visit(count(kernel, i));
+    const bool is_number = is_count((*kernel.params)[i], param(kernel, i));
+    if (is_number && !is_texture(kernel, i)) visit(count(kernel, i));
     for (const image::DebugField& field : fields(kernel, i)) {
       if (is_count(field)) visit(count(field));
     }

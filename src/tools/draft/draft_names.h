@@ -12,8 +12,8 @@
 
 namespace baton::tools {
 
-// Whether the argument of a scalar is guessed to be a number of elements.
-bool is_count(const ParamFacts& param);
+// Whether the argument of a scalar is guessed to be a number of elements. `name`: the parameter's.
+bool is_count(const ParamFacts& param, std::string_view name);
 // The same of a field of a struct.
 bool is_count(const image::DebugField& field);
 

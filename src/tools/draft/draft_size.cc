@@ -45,6 +45,13 @@ bool sounds_like_a_size(std::string_view name) {
          std::ranges::find(kLetters, lower) != std::end(kLetters);
 }
 
+bool sounds_like_a_choice(std::string_view name) {
+  constexpr std::string_view kChoices[] = {"seed", "level", "step", "iter",
+                                           "flag", "axis",  "epoch"};
+  const std::string lower = lower_case(name);
+  return !sounds_like_a_size(name) && (has_any(lower, kChoices) || lower == "mode");
+}
+
 std::string DraftSize::along(int axis, int axes) const {
   if (symbols.size() == 1) return symbols[0];
   if (symbols.size() == 2 && axes == 2) {

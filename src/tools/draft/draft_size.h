@@ -19,4 +19,7 @@ struct DraftSize {
 // Names by which authors call a number of elements: "n", "num_rows", "size", "width".
 bool sounds_like_a_size(std::string_view name);
 
+// Names of numbers that count no elements: "seed", "level", "step", "mode".
+bool sounds_like_a_choice(std::string_view name);
+
 }  // namespace baton::tools

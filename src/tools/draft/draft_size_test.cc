@@ -24,6 +24,15 @@ TEST(DraftSize, OfOthersTheLargestIsAlongEachAxis) {
   EXPECT_EQ(DraftSize({"m", "n", "k"}).along(1, 2), "max(m, n, k)");
 }
 
+TEST(DraftSize, NamesOfChoices) {
+  for (const char* name : {"seed", "rng_seed", "level", "max_iter", "step", "Mode", "axis"}) {
+    EXPECT_TRUE(sounds_like_a_choice(name)) << name;
+  }
+  for (const char* name : {"n", "num_steps", "model", "rows", "pitch", "batch", ""}) {
+    EXPECT_FALSE(sounds_like_a_choice(name)) << name;
+  }
+}
+
 TEST(DraftSize, NamesOfSizes) {
   for (const char* name : {"n", "N", "num_rows", "hidden_size", "Width", "K"}) {
     EXPECT_TRUE(sounds_like_a_size(name)) << name;

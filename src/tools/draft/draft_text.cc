@@ -29,16 +29,20 @@ std::string toml_string(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string with_shape(const std::string& line, const DraftKernel& kernel) {
+std::string with_shape(const DraftBuffer& buffer, const DraftKernel& kernel) {
   const int count = axes_of(kernel.launch.cover.extent);
+  const DraftSize& sizes = buffer.size ? *buffer.size : kernel.size;
   std::vector<std::string> axes;
   for (int axis = count; axis-- > 0;) {
-    std::string size = kernel.size.along(axis, count);
+    std::string size = sizes.along(axis, count);
     if (kernel.beyond > 0) size += fmt::format(" + {}", kernel.beyond);
     axes.push_back(fmt::format("\"{}\"", size));
   }
-  std::string result = line;
-  result.replace(result.find('@'), 1, fmt::to_string(fmt::join(axes, ", ")));
+  std::string result = buffer.definition;
+  const bool is_fixed = buffer.fixed > 0;
+  result.replace(result.find('@'), 1,
+                 is_fixed ? fmt::to_string(buffer.fixed) : fmt::to_string(fmt::join(axes, ", ")));
+  if (is_fixed) result += "; guess: this kernel accesses so many, whatever the sizes are";
   return result;
 }
 
@@ -68,7 +72,6 @@ std::string metadata_lines(const FunctionMetadata& function) {
   if (passes("dynamic_smem_bytes")) {
     text += fmt::format("shared = {}  # guess: dynamic shared memory in bytes\n", kDynamicShared);
   }
-  if (function.cooperative()) text += "cooperative = true  # as every launch\n";
   if (function.pdl()) {
     text += "pdl    = \"auto\"  # every launch allows PDL; \"on\" guarantees the edge before it\n";
   }
@@ -145,7 +148,7 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
   text += fmt::format("\n[symbols]\n{}\n[buffers]\n", symbol_lines(kernels, elements));
   for (const DraftKernel& kernel : kernels) {
     for (const DraftBuffer& buffer : kernel.buffers) {
-      text += fmt::format("{} = {}\n", buffer.name, with_shape(buffer.definition, kernel));
+      text += fmt::format("{} = {}\n", buffer.name, with_shape(buffer, kernel));
     }
   }
   for (const VariableFacts& variable : file.constants) {

@@ -22,8 +22,12 @@ constexpr seconds kTrialsLimit{30};
 // The elements beyond a line that a kernel may access: those of a stencil, the last of the offsets
 // of rows, or those of an error by one.
 constexpr std::uint32_t kMostBeyond = 8;
-// The next multiple of any block is farther away than that.
-constexpr std::int64_t kOddElements = 97;
+// The elements of a table that a kernel accesses whatever its size is, such as the bins of a
+// histogram of bytes.
+constexpr std::int64_t kTables[] = {128, 256, 512, 1024};
+// The next multiple of any block is farther away than `kMostBeyond`. Random integers, which may be
+// indexes, are smaller.
+constexpr std::int64_t kOddElements = 101;
 
 class LaunchChoice {
  public:
@@ -83,7 +87,7 @@ class LaunchChoice {
     if (!scouted.trial) {
       const LaunchGuess& guess = *scouted.guess;
       const std::int64_t elements =
-          has_bounds_ ? sides_of(guess.cover.extent).small : 2 * std::int64_t{guess.block[0]};
+          has_bounds_ ? sides_of(guess.cover.extent).small : 2 * std::int64_t{granule_of(guess)};
       scouted.trial = try_kernel(file_, origin_, with(guess), elements, kScoutLimit);
     }
     return *scouted.trial;
@@ -112,7 +116,9 @@ class LaunchChoice {
     DraftKernel tried = with(guess);
     Trial trial;
     if (has_bounds_) trial = try_all(tried);
-    if (trial.breaks_off() && trial.is_outside && extend(tried)) trial = try_all(tried);
+    if (trial.breaks_off() && trial.is_outside && (extend(tried) || fix_table(tried))) {
+      trial = try_all(tried);
+    }
     // A failure that goes on, such as a race, is of the kernel's code. N is still one whose run
     // its reader can wait for.
     if (trial.failure && !trial.breaks_off()) try_draft(tried);
@@ -140,7 +146,7 @@ class LaunchChoice {
   DraftKernel with(const LaunchGuess& guess) const {
     DraftKernel tried = kernel_;
     tried.launch = guess;
-    tried.multiple_of = has_bounds_ ? 1 : guess.block[0];
+    tried.multiple_of = has_bounds_ ? 1 : granule_of(guess);
     return tried;
   }
 
@@ -167,6 +173,23 @@ class LaunchChoice {
     }
     kernel.beyond = most;
     return true;
+  }
+
+  // Whether the kernel stays inside where one of its buffers has a constant number of elements.
+  // With a larger N it accesses no more of them.
+  bool fix_table(DraftKernel& kernel) const {
+    if (kernel.launch.cover.extent != Extent::kLine) return false;
+    for (DraftBuffer& buffer : kernel.buffers) {
+      for (const std::int64_t elements : kTables) {
+        buffer.fixed = elements;
+        const Trial trial = try_kernel(file_, origin_, kernel, kOddElements, kScoutLimit);
+        if (trial.breaks_off() && trial.is_outside) continue;
+        if (trial.breaks_off() || try_all(kernel).breaks_off()) break;
+        return true;
+      }
+      buffer.fixed = 0;
+    }
+    return false;
   }
 
   // Tries several values of N, until one fails.

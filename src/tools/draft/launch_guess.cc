@@ -22,8 +22,10 @@ constexpr std::uint32_t kNoShared[] = {0};
 // The most blocks along each axis of a cooperative grid, which has to fit on the device at once.
 constexpr std::uint32_t kMostCooperative[] = {32, 5, 3};
 
-std::vector<Block> blocks_of(const KernelFacts& facts, int axes) {
+std::vector<Block> blocks_of(const KernelFacts& facts, int axes, const BlockUse& use) {
   if (facts.required_block) return {*facts.required_block};
+  // All threads would do the same: one is enough, or one warp.
+  if (!use.reads_thread) return {{use.has_warp_matrices ? 32u : 1u, 1, 1}};
   const std::uint32_t most = facts.max_threads.value_or(1024);
   std::vector<Block> blocks;
   for (const Block& block : kBlocks[axes - 1]) {
@@ -32,6 +34,12 @@ std::vector<Block> blocks_of(const KernelFacts& facts, int axes) {
   // A kernel with a limit of its own is mostly launched with just so many threads.
   const bool is_own = most < kLineBlocks[0][0] && (blocks.empty() || blocks[0][0] != most);
   if (blocks.empty() || (axes == 1 && is_own)) blocks.insert(blocks.begin(), {most, 1, 1});
+  // A kernel with a constant tile mostly has a thread for each element of it.
+  const bool is_line = axes == 1 && use.tile[0] >= 32 && use.tile[0] <= most;
+  if (is_line) blocks.insert(blocks.begin(), {use.tile[0], 1, 1});
+  std::ranges::stable_partition(blocks, [&](const Block& block) {
+    return std::equal(block.begin(), block.begin() + axes, use.tile.begin());
+  });
   return blocks;
 }
 
@@ -52,7 +60,8 @@ std::string grid_of(const LaunchGuess& guess, int axis, const DraftSize& sizes) 
   const bool is_row = guess.cover.blocks == BlockForm::kRows;
   const int axes = axes_of(guess.cover.extent);
   const std::string size = sizes.along(is_row ? axis + 1 : axis, axes);
-  const std::uint32_t divisor = cluster * (is_row ? 1 : guess.block[axis]);
+  const std::uint32_t own = guess.tile[axis] > 0 ? guess.tile[axis] : guess.block[axis];
+  const std::uint32_t divisor = cluster * (is_row ? 1 : own);
   std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
   if (divisor == 1) blocks = size;
   if (cluster > 1) blocks = fmt::format("{} * {}", cluster, blocks);
@@ -61,9 +70,25 @@ std::string grid_of(const LaunchGuess& guess, int axis, const DraftSize& sizes) 
   return fmt::format("min({}, {})", blocks, kMostCooperative[guess.axes - 1] * cluster);
 }
 
+// Whether the code tells how many elements of a tile each block has, and they are not its threads.
+bool has_own_tile(const LaunchGuess& guess, const BlockUse& use) {
+  if (guess.cover.blocks != BlockForm::kTiles) return false;
+  bool differs = false;
+  for (int axis = 0; axis < guess.axes; ++axis) {
+    if (use.tile[axis] == 0) return false;
+    differs |= use.tile[axis] != guess.block[axis];
+  }
+  return differs;
+}
+
 }  // namespace
 
-std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached) {
+std::uint32_t granule_of(const LaunchGuess& guess) {
+  return std::max(guess.block[0], *std::ranges::max_element(guess.tile));
+}
+
+std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached,
+                                        const BlockUse& use) {
   LaunchGuess common;
   common.cooperative = facts.grid_sync.value_or(false);
   // Ranks of cooperative groups read all axes: of the thread in its block, and where the grid
@@ -73,7 +98,7 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
   common.block_is_required = facts.required_block.has_value();
   if (facts.required_cluster) common.cluster = *facts.required_cluster;
   std::vector<LaunchGuess> guesses;
-  for (const Block& block : blocks_of(facts, thread_axes)) {
+  for (const Block& block : blocks_of(facts, thread_axes, use)) {
     for (const Cover& cover : covers_of(common.axes)) {
       LaunchGuess guess = common;
       guess.block = block;
@@ -82,6 +107,11 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
           reached.dynamic_shared ? std::span<const std::uint32_t>(kSharedPerThread) : kNoShared;
       for (const std::uint32_t bytes : shared) {
         guess.shared = bytes * guess.threads();
+        guess.tile = {};
+        if (has_own_tile(guess, use)) {
+          guesses.push_back(guess);
+          guesses.back().tile = use.tile;
+        }
         guesses.push_back(guess);
       }
     }

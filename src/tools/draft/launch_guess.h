@@ -7,6 +7,7 @@
 
 #include "baton/image.h"
 #include "image/ptx/ptx_reach.h"
+#include "tools/draft/block_use.h"
 #include "tools/draft/draft_size.h"
 
 namespace baton::tools {
@@ -40,13 +41,19 @@ struct LaunchGuess {
   int axes = 1;  // of the grid: those along which the kernel reads the index of its block
   std::uint32_t shared = 0;  // bytes of dynamic shared memory
   Cover cover;
+  // Of tiles: the elements of a block along each axis; 0: as many as threads.
+  std::array<std::uint32_t, 3> tile = {};
 
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
+// Of which the size along each axis is a multiple where a kernel has no bounds of its own.
+std::uint32_t granule_of(const LaunchGuess& guess);
+
 // Guesses for one kernel, the likeliest first; never empty. Cooperative launches, clusters and
 // required blocks are facts, and are the same in all of them.
-std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached);
+std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::Reached& reached,
+                                        const BlockUse& use = {});
 
 // The lines "grid = …", "block = …" and the like of a step, with marks of what is guessed.
 std::string launch_lines(const LaunchGuess& guess, const DraftSize& size);

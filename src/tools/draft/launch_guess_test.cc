@@ -66,6 +66,25 @@ TEST(LaunchGuess, BlocksStayWithinTheKernelsLimit) {
   EXPECT_THAT(first_lines(facts), HasSubstr("block  = [192]"));
 }
 
+TEST(LaunchGuess, ConstantTilesSizeTheGrid) {
+  const auto lines = [](const BlockUse& use, int axes) {
+    return launch_lines(launch_guesses({}, reads(axes, axes), use).front(), {{"N"}});
+  };
+  // As many threads, where a block may have so many; else the usual number.
+  EXPECT_THAT(lines({.tile = {128, 0, 0}}, 1),
+              HasSubstr("ceildiv(N, 128)\"]  # guess\nblock  = [128]"));
+  EXPECT_THAT(lines({.tile = {2048, 0, 0}}, 1),
+              HasSubstr("ceildiv(N, 2048)\"]  # guess\nblock  = [256]"));
+  EXPECT_THAT(lines({.tile = {32, 32, 0}}, 2), HasSubstr("block  = [32, 32]"));
+  EXPECT_THAT(lines({.tile = {64, 64, 0}}, 2), HasSubstr("\"ceildiv(N, 64)\", \"ceildiv(N, 64)\""));
+  // A tile along one axis of two says nothing of the other.
+  EXPECT_THAT(lines({.tile = {64, 0, 0}}, 2), HasSubstr("\"ceildiv(N, 16)\", \"ceildiv(N, 16)\""));
+  // Without the index of a thread.
+  EXPECT_THAT(lines({.tile = {16, 16, 0}, .reads_thread = false, .has_warp_matrices = true}, 2),
+              HasSubstr("\"ceildiv(N, 16)\", \"ceildiv(N, 16)\"]  # guess\nblock  = [32]"));
+  EXPECT_THAT(lines({.reads_thread = false}, 1), HasSubstr("[\"N\"]  # guess\nblock  = [1]"));
+}
+
 // Rows of a square, and of a cube.
 TEST(LaunchGuess, BlocksInALineCoverALineASquareAndRows) {
   std::vector<std::string> grids;

@@ -42,6 +42,16 @@ std::string unique_name(const std::string& name, std::map<std::string, int>& use
   return count == 1 ? name : fmt::format("{}_{}", name, count);
 }
 
+// A line that is long enough for both.
+DraftSize joined(DraftSize size, const DraftSize& more) {
+  for (const std::string& symbol : more.symbols) {
+    if (std::ranges::find(size.symbols, symbol) == size.symbols.end()) {
+      size.symbols.push_back(symbol);
+    }
+  }
+  return size;
+}
+
 // A kernel that reads what an earlier kernel writes under the same name gets its buffer.
 void share_buffers(std::vector<DraftKernel>& kernels) {
   for (std::size_t reader = 1; reader < kernels.size(); ++reader) {
@@ -51,12 +61,17 @@ void share_buffers(std::vector<DraftKernel>& kernels) {
       for (std::size_t writer = reader; writer-- > 0;) {
         const DraftKernel& earlier = kernels[writer];
         if (earlier.launch.cover.extent != kernel.launch.cover.extent) continue;
-        if (earlier.size.symbols != kernel.size.symbols) continue;
+        const bool is_sized_alike = earlier.size.symbols == kernel.size.symbols;
+        if (!is_sized_alike && kernel.launch.cover.extent != Extent::kLine) continue;
         if (earlier.beyond < kernel.beyond) continue;
-        const auto written = std::ranges::find_if(earlier.buffers, [&](const DraftBuffer& each) {
-          return each.role != "input" && each.param == read.param && each.dtype == read.dtype;
-        });
-        if (written == earlier.buffers.end()) continue;
+        const auto written =
+            std::ranges::find_if(kernels[writer].buffers, [&](const DraftBuffer& each) {
+              return each.role != "input" && each.param == read.param && each.dtype == read.dtype &&
+                     each.fixed == read.fixed;
+            });
+        if (written == kernels[writer].buffers.end()) continue;
+        if (!is_sized_alike)
+          written->size = joined(written->size.value_or(earlier.size), kernel.size);
         std::ranges::replace(kernel.arguments, "\"" + read.name + "\"",
                              "\"" + written->name + "\"");
         kernel.guesses.push_back(fmt::format("{} is that of {}", read.param, earlier.name));

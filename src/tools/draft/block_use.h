@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ptx/ast.h"
+
+namespace baton::tools {
+
+// What a kernel's code tells about its blocks, without the functions that it calls.
+struct BlockUse {
+  // The constant that an axis of the block's index is multiplied with, "blockIdx.x * 32": the
+  // elements of a block along it. A power of two; 0: none, or several.
+  std::array<std::uint32_t, 3> tile = {};
+  bool reads_thread = true;        // reads the thread's index
+  bool has_warp_matrices = false;  // multiplies matrices by whole warps
+};
+
+// Throws as Function::body does.
+BlockUse block_use(const ptx::Function& kernel);
+
+}  // namespace baton::tools

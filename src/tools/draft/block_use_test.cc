@@ -1,0 +1,59 @@
+#include "tools/draft/block_use.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "baton/image.h"
+#include "image/image_content.h"
+#include "ptx/ast.h"
+
+namespace baton::tools {
+namespace {
+
+using testing::ElementsAre;
+
+BlockUse use_of(const std::string& body) {
+  const std::string ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+      "  .reg .b32 %r<8>;\n  .reg .b64 %rd<4>;\n  .reg .f32 %f<16>;\n" +
+      body + "  ret;\n}\n";
+  const auto module = image::ptx_of(Image::from_bytes(ptx, "k.ptx"));
+  return block_use(*module->function("k"));
+}
+
+TEST(BlockUse, AConstantFactorOfTheIndexIsATile) {
+  EXPECT_THAT(use_of("  mov.u32 %r1, %ctaid.x;\n  shl.b32 %r2, %r1, 5;\n"
+                     "  mov.u32 %r3, %ctaid.y;\n  mul.lo.s32 %r4, %r3, 16;\n"
+                     "  mov.u32 %r5, %ctaid.z;\n  mad.lo.s32 %r6, %r5, 8, %r2;\n")
+                  .tile,
+              ElementsAre(32, 16, 8));
+}
+
+// Sizes of elements, factors that differ, sizes of a whole, and indexes of threads.
+TEST(BlockUse, OtherFactorsAreNone) {
+  for (const char* body : {
+           "  mov.u32 %r1, %ctaid.x;\n  mul.wide.u32 %rd1, %r1, 32;\n",
+           "  mov.u32 %r1, %ctaid.x;\n  shl.b32 %r2, %r1, 5;\n  shl.b32 %r3, %r1, 6;\n",
+           "  mov.u32 %r1, %ctaid.x;\n  shl.b32 %r2, %r1, 20;\n",
+           "  mov.u32 %r1, %ctaid.x;\n  mul.lo.s32 %r2, %r1, 100;\n",
+           "  mov.u32 %r1, %ctaid.x;\n  mul.lo.s32 %r2, %r1, %r3;\n",
+           "  mov.u32 %r1, %tid.x;\n  shl.b32 %r2, %r1, 5;\n",
+       }) {
+    EXPECT_THAT(use_of(body).tile, ElementsAre(0, 0, 0)) << body;
+  }
+}
+
+TEST(BlockUse, ReadsTheIndexOfAThread) {
+  EXPECT_FALSE(use_of("  mov.u32 %r1, %ctaid.x;\n").reads_thread);
+  for (const char* body :
+       {"  mov.u32 %r1, %tid.y;\n", "  mov.u32 %r1, %laneid;\n",
+        "  { .reg .b32 t;\n  mov.u32 t, %tid.x; }\n", "  call.uni vprintf, (%rd1, %rd2);\n"}) {
+    EXPECT_TRUE(use_of(body).reads_thread) << body;
+  }
+  EXPECT_TRUE(BlockUse().reads_thread);  // without code
+}
+
+}  // namespace
+}  // namespace baton::tools
