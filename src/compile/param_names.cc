@@ -47,7 +47,7 @@ image::DebugParams debug_params(Source source, CompileOptions options, const Com
   return ptx ? image::debug_params(*image::ptx_of(*ptx)) : image::DebugParams();
 }
 
-void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
+void take_debug_params(const Compiled& compiled, const image::DebugParams& params) {
   if (params.empty()) return;
   const auto add = [&](const Image& image) {
     ImageFacts facts = read_facts(image);
@@ -56,12 +56,6 @@ void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
   };
   add(compiled.ptx);
   if (compiled.cubin) add(*compiled.cubin);
-  for (const KernelFacts& kernel : image::shared_facts(compiled.ptx)->kernels) {
-    if (!kernel.params) continue;
-    ParamNames& own = compiled.param_names.emplace_back();
-    own.kernel = kernel.name;
-    for (const ParamFacts& param : *kernel.params) own.names.push_back(param.name);
-  }
 }
 
 }  // namespace baton::compiler

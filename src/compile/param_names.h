@@ -12,6 +12,6 @@ image::DebugParams debug_params(Source source, CompileOptions options, const Com
 
 // Adds the names and types of parameters that this debug information has to the facts of the
 // images. No other copies exist yet.
-void take_debug_params(Compiled& compiled, const image::DebugParams& params);
+void take_debug_params(const Compiled& compiled, const image::DebugParams& params);
 
 }  // namespace baton::compiler
