@@ -458,7 +458,7 @@ typedef struct baton_compile_options {
   const char* const* entries;  // name expressions to instantiate: "rmsnorm<float>"
   size_t entry_count;
   int32_t use_cache;  // 0: without the compile cache
-  int32_t param_names;  // 1: parameters have their names (baton_param), by one more compile
+  int32_t param_names;  // 1: with names and types from debug information, by one more compile
 } baton_compile_options;
 #define BATON_COMPILE_OPTIONS_INIT \
   { sizeof(baton_compile_options), NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 0 }
@@ -520,7 +520,7 @@ typedef struct baton_param {
   uint32_t size_bytes;
   int32_t kind;          // BATON_PARAM_...
   baton_dtype dtype;     // a scalar's type, or a pointer's element, if known; otherwise 0 bits
-  int32_t is_read_only;  // a pointer to const, by the demangled name
+  int32_t is_read_only;  // a pointer to const, by the demangled name or debug information
   int32_t reserved;
   const char* name;  // in the source: "count"; empty if the image does not say
 } baton_param;

@@ -50,12 +50,10 @@ struct Compiled {
   std::string log;  // the compiler's warnings, or empty
   bool cache_hit = false;
   double seconds = 0;  // in the compiler, now or when the result was cached
-  // If the compile was asked for them, and the compiler gave them.
-  std::vector<ParamNames> param_names = {};
 };
 
-// Joins the facts of the compiled images with the compiler's spill counts and names. Throws the errors of
-// read_facts for images.
+// Joins the facts of the compiled images with the compiler's spill counts and names. Throws the
+// errors of read_facts for images.
 BATON_API ImageFacts read_facts(const Compiled& compiled);
 
 struct CompileOptions {
@@ -64,9 +62,10 @@ struct CompileOptions {
   // static kernel exists only if an expression names it.
   std::vector<std::string> entries = {};
   bool use_cache = true;
-  // Whether the facts also have the names of parameters (ParamFacts::name). Only debug information
-  // has names, and it excludes optimisation. So this compiles the source to PTX once more, and
-  // caches that too. A source that does not compile with -G has no names.
+  // Whether the facts also have the names of parameters (ParamFacts::name), and the types of those
+  // of extern "C" kernels. Only debug information (DWARF) has them, and it excludes optimisation.
+  // So this compiles the source to PTX once more, and caches that too. A source that does not
+  // compile with -G has neither.
   bool param_names = false;
 };
 

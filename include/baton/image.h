@@ -89,17 +89,11 @@ struct ParamFacts {
   std::uint32_t size = 0;    // in bytes
   ParamKind kind = ParamKind::kUnknown;
   std::optional<DType> dtype;  // kScalar: the type; kPointer: the element, where known
-  bool read_only = false;      // kPointer to const, by the demangled name
+  bool read_only = false;      // kPointer to const, by the demangled name or debug information
   std::string type;            // for messages: "float const*". If only its use or size is
                                // known, "pointer", "i32", "4-byte integer", "12 bytes"
   std::string name = {};       // "count", as in the source; empty if not known. Debug information
                                // has it, and a compile that asks for names
-};
-
-// The names of a kernel's parameters in the source, in ordinal order.
-struct ParamNames {
-  std::string kernel;              // the symbol
-  std::vector<std::string> names;  // empty for a parameter without a name
 };
 
 // The facts of one kernel in an image. An empty field means that the image does not say, never

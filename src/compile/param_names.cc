@@ -59,7 +59,7 @@ bool lacks_types(const Compiled& compiled) {
                              });
 }
 
-void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
+void take_debug_params(const Compiled& compiled, const image::DebugParams& params) {
   if (params.empty()) return;
   const auto add = [&](const Image& image) {
     ImageFacts facts = read_facts(image);
@@ -68,12 +68,6 @@ void take_debug_params(Compiled& compiled, const image::DebugParams& params) {
   };
   add(compiled.ptx);
   if (compiled.cubin) add(*compiled.cubin);
-  for (const KernelFacts& kernel : image::shared_facts(compiled.ptx)->kernels) {
-    if (!kernel.params) continue;
-    ParamNames& own = compiled.param_names.emplace_back();
-    own.kernel = kernel.name;
-    for (const ParamFacts& param : *kernel.params) own.names.push_back(param.name);
-  }
 }
 
 }  // namespace baton::compiler

@@ -16,6 +16,6 @@ bool lacks_types(const Compiled& compiled);
 
 // Adds the names and types of parameters that this debug information has to the facts of the
 // images. No other copies exist yet.
-void take_debug_params(Compiled& compiled, const image::DebugParams& params);
+void take_debug_params(const Compiled& compiled, const image::DebugParams& params);
 
 }  // namespace baton::compiler
