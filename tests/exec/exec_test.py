@@ -306,6 +306,8 @@ class Exec(unittest.TestCase):
             (["--memory", "99999999999TiB", "--", "true"], '--memory takes a number of bytes'),
             (["--error-exitcode", "256", "--", "true"], "--error-exitcode takes an exit status from 0 to 255"),
             (["--schedule", "sideways", "--", "true"], '--schedule has no choice "sideways"'),
+            (["--tool", "racecheck", "true"], "--tool is an option of compute-sanitizer that baton exec does not have: "),
+            (["--leak-check=full", "--", "true"], "--leak-check is an option of compute-sanitizer that "),
             (["--keep-goin", "--", "true"], 'unknown option "--keep-goin"; did you mean "--keep-going"?'),
         ]:
             with self.subTest(words):

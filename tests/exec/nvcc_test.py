@@ -35,8 +35,8 @@ class Nvcc(unittest.TestCase):
                               capture_output=True, text=True, timeout=300, env={**kept, **environment})
         return done, json.loads(report.read_text())
 
-    def check_right(self, program):
-        done, report = self.exec(program)
+    def check_right(self, program, *words):
+        done, report = self.exec(program, *words)
         self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
         self.assertEqual((report["findings"], report["missing"], report["unchecked"]), ([], [], []))
 
@@ -98,6 +98,21 @@ class Nvcc(unittest.TestCase):
         self.assertEqual(finding["kind"], "read_before_wait")
         self.assertRegex(finding["where"], r"early\.cu:9:")
         self.assertRegex(finding["message"], r"early\.cu:5:")
+
+    def test_flags_in_memory_that_the_host_shares_order_blocks(self):
+        self.check_right(built("managed_flags"), "--races", "global")
+
+    def test_a_program_that_is_linked_with_nvrtc(self):
+        for options in [(), ("-Xlinker", "-z,now"), ("-Xlinker", "-z,lazy")]:
+            with self.subTest(options):
+                self.check_right(built("compiles", "-lnvrtc", *options))
+
+    def test_an_address_before_the_first_allocation(self):
+        done, report = self.exec(built("before"))
+        (finding,) = report["findings"]
+        self.assertEqual(finding["kind"], "out_of_bounds", done.stderr)
+        self.assertIn("4 bytes before an allocation of 256 bytes", finding["message"])
+        self.assertRegex(finding["where"], r"before\.cu:5:")
 
     def test_kernels_allocate(self):
         self.check_right(built("heap"))

@@ -6,4 +6,7 @@ namespace baton::preload {
 // system's dlsym.
 void* kept_function(const char* name, void* real, void* (*find)(void* library, const char* name));
 
+// The same for the function that the library, or what it is linked with, has under this name.
+void* find_own(void* library, const char* name);
+
 }  // namespace baton::preload

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "shim/preload/imports.h"
 #include "shim/preload/own_functions.h"
 #include "shim/preload/refused_handles.h"
 #include "shim/preload/static_runtime.h"
@@ -28,11 +29,6 @@ constexpr const char* kRelink =
     "; link the CUDA runtime as a library: nvcc -cudart shared (or in the environment of the "
     "build, NVCC_APPEND_FLAGS=\"-cudart shared\"; with CMake, "
     "CMAKE_CUDA_RUNTIME_LIBRARY=Shared)";
-
-struct LoadedObject {
-  std::string path;
-  std::uintptr_t base = 0;
-};
 
 using OpenFunction = void* (*)(const char* name, int flags);
 
@@ -90,8 +86,10 @@ std::string program() {
 int collect(dl_phdr_info* info, std::size_t, void* data) {
   auto& objects = *static_cast<std::vector<LoadedObject>*>(data);
   std::string path = info->dlpi_name;
-  if (path.empty() && objects.empty()) path = program();
-  objects.push_back({std::move(path), info->dlpi_addr});
+  const bool is_program = path.empty() && objects.empty();
+  if (is_program) path = program();
+  objects.push_back(
+      {std::move(path), info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, is_program});
   return 0;
 }
 
@@ -164,6 +162,7 @@ void look_at_new_objects(bool again) {
     const SymbolTable symbols(file.bytes());
     if (look_at(object, symbols)) is_led = true;
     refuse_handles(symbols, object.base);
+    lead_imports(object, symbols);
   }
   if (!is_led || !again) return;
   for (const LoadedObject& object : objects) {

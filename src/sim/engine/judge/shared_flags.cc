@@ -12,7 +12,7 @@ namespace baton::sim {
 // with what it observes. A strong write of another warp begins anew.
 void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
                               MemoryScope scope) {
-  if (window_of(address) == window_number(kGlobalWindow)) {
+  if (is_global_address(address)) {
     if (x->grid->cluster_flags != nullptr && has_device(scope)) {
       access_grid_flag(x, address, touch, order);
     }

@@ -39,6 +39,11 @@ constexpr bool is_host_address(std::uint64_t address) {
   const unsigned window = window_of(address);
   return window == 0 || (window > 4 && window < 16) || address >> 47 == 0x1ffff;
 }
+// Global memory without constants: the device's, and memory of the host that kernels may use.
+constexpr bool is_global_address(std::uint64_t address) {
+  const bool is_of_device = window_of(address) == window_of(kGlobalWindow);
+  return is_of_device ? !is_constant_address(address) : is_host_address(address);
+}
 // Of an address in shared memory, generic or not.
 constexpr std::uint32_t rank_of(std::uint64_t address) {
   return static_cast<std::uint32_t>(address >> kRankShift) & ((1u << kRankBits) - 1);

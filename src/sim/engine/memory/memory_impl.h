@@ -12,6 +12,7 @@
 
 #include "sim/engine/judge/flags.h"
 #include "sim/engine/judge/shadow.h"
+#include "sim/engine/memory/address.h"
 #include "sim/engine/memory/memory.h"
 #include "sim/engine/memory/region.h"
 #include "sim/engine/memory/runs.h"
@@ -159,9 +160,9 @@ struct DeviceMemory::Impl {
   // As allocate_at(), under the lock.
   bool place(std::uint64_t base, std::uint64_t bytes);
 
-  // Whether the address is one that this device allocates.
+  // Whether the address is one that this device allocates, or is before the first of them.
   bool has_window(std::uint64_t address) const {
-    return address >= window_begin && address < window_end;
+    return address >> kOrdinalShift == window_begin >> kOrdinalShift;
   }
   using Peers = std::vector<std::shared_ptr<DeviceMemory>>;
   // Those that live.

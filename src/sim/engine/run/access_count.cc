@@ -57,10 +57,8 @@ enum class Counted : std::uint8_t { kNothing, kGlobal, kShared };
 Counted counted_as(Space space, std::uint64_t address) {
   if (space == Space::kGlobal) return Counted::kGlobal;
   if (space == Space::kShared) return Counted::kShared;
-  const unsigned window = window_of(address);
-  if (window == window_number(kSharedWindow)) return Counted::kShared;
-  const bool is_global = window == window_number(kGlobalWindow) && !is_constant_address(address);
-  return is_global || is_host_address(address) ? Counted::kGlobal : Counted::kNothing;
+  if (window_of(address) == window_number(kSharedWindow)) return Counted::kShared;
+  return is_global_address(address) ? Counted::kGlobal : Counted::kNothing;
 }
 
 }  // namespace

@@ -272,9 +272,7 @@ const Insn* op_isspacep(Exec* x, const Insn* i) {
   for_lanes(x->mask, [&](int l) {
     bool holds = window_of(a[l]) == static_cast<unsigned>(i->imm);
     if (i->mode == 1 || i->mode == 2) {
-      // Memory of the host that kernels may use is global.
-      holds = i->mode == 1 ? is_host_address(a[l]) || (holds && !is_constant_address(a[l]))
-                           : holds && is_constant_address(a[l]);
+      holds = i->mode == 1 ? is_global_address(a[l]) : holds && is_constant_address(a[l]);
     } else if (i->mode == 3) {
       holds = holds && rank_of(a[l]) == x->block->rank;
     }
