@@ -99,6 +99,6 @@ def test_an_interpreter_that_ends_while_a_thread_compiles():
 import baton, threading, time
 threading.Thread(target=baton.compile, daemon=True,
                  kwargs=dict(text='''{SLOW}''', device="sim", cache=False)).start()
-time.sleep(0.3)
+time.sleep(1)
 """, check=False)
     assert (result.returncode, result.stderr) == (0, "")
