@@ -61,11 +61,13 @@ class RunningCompilers {
  public:
   using Running = std::shared_ptr<RunningCompiler>;
 
-  // Throws std::system_error where the system gives no thread.
+  // Throws std::system_error where the system gives no thread. While the process ends, only the
+  // thread that ends it goes on: no other returns from here.
   Running start(const std::function<void()>& task) {
     join(take([](const Running& each) { return each->is_abandoned && each->has_ended; }));
     auto running = std::make_shared<RunningCompiler>();
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    stay_where_ended(lock);
     list_.push_back(running);
     try {
       running->thread = std::thread([running, task] {
@@ -88,11 +90,24 @@ class RunningCompilers {
     running->is_abandoned = true;
   }
 
-  void finish_all() {
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ender_ = std::this_thread::get_id();
+    }
     join(take([](const Running&) { return true; }));
   }
 
  private:
+  void stay_where_ended(std::unique_lock<std::mutex>& lock) {
+    using namespace std::chrono_literals;
+    while (ender_ != std::thread::id() && ender_ != std::this_thread::get_id()) {
+      lock.unlock();
+      std::this_thread::sleep_for(1h);
+      lock.lock();
+    }
+  }
+
   template <typename Which>
   std::list<Running> take(const Which& which) {
     std::list<Running> taken;
@@ -110,6 +125,7 @@ class RunningCompilers {
 
   std::mutex mutex_;
   std::list<Running> list_;
+  std::thread::id ender_;  // of the thread that ends the process, once it does
 };
 
 // Never destroyed: compilers may run while the process ends. A forked child has no threads of its
@@ -132,12 +148,12 @@ void set_compiler_wait(CompilerWait* wait) noexcept {
 }
 
 void await_compilers() {
-  running_compilers().finish_all();
+  running_compilers().end();
 }
 
 void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done) {
   CompilerWait* const wait = g_wait.load(std::memory_order_acquire);
-  if (wait == nullptr || !wait->serves_this_thread()) return task();
+  if (wait == nullptr) return task();
   RunningCompilers& all = running_compilers();
   RunningCompilers::Running running;
   const SignalHandlers handlers;
@@ -146,6 +162,7 @@ void run_compiler(const std::function<void()>& task, const std::function<bool()>
   } catch (const std::system_error&) {
     return task();
   }
+  if (!wait->serves_this_thread()) return all.finish(running);
   try {
     wait->until([&] {
       for (auto glances = CompilerWait::kMoment / kGlance; glances > 0; --glances) {

@@ -16,7 +16,7 @@ class CompilerWait {
   static constexpr std::chrono::milliseconds kMoment{20};
 
   virtual ~CompilerWait() = default;
-  // Whether the calling thread waits so. Otherwise the compiler runs in that thread.
+  // Whether the calling thread waits so. Otherwise it waits for the compiler's end.
   virtual bool serves_this_thread() noexcept = 0;
   // Calls `wait` until it returns true. Throws where the wait ends early. The compiler goes on
   // then, and its result is dropped.
@@ -27,13 +27,14 @@ class CompilerWait {
 void set_compiler_wait(CompilerWait* wait) noexcept;
 
 // Waits for all compilers that run in threads of their own. A process must not end before them:
-// they use what the end destroys.
+// they use what the end destroys. From now on only the calling thread, which ends the process, gets
+// compilers. Other threads that ask for one stay where they are.
 void await_compilers();
 
 // A part of such a moment.
 inline constexpr std::chrono::milliseconds kGlance{2};
 
-// Runs `task`, in a thread of its own where the calling thread has a CompilerWait. `task` owns all
+// Runs `task`, in a thread of its own where the process has a CompilerWait. `task` owns all
 // that it uses, and `is_done` waits for its end for a glance.
 void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done);
 

@@ -52,12 +52,30 @@ TEST_F(CompilerCall, GivesResultsAndErrorsOfAnotherThread) {
   EXPECT_GT(wait_.moments, 0);
 }
 
-TEST_F(CompilerCall, RunsInTheCallersThreadWhereNothingServesIt) {
+TEST_F(CompilerCall, NeedsNoWait) {
   const auto own_thread = [] { return std::this_thread::get_id(); };
   wait_.serves = false;
-  EXPECT_EQ(call_compiler(own_thread), std::this_thread::get_id());
+  EXPECT_NE(call_compiler(own_thread), std::this_thread::get_id());
+  EXPECT_EQ(wait_.moments, 0);
   set_compiler_wait(nullptr);
   EXPECT_EQ(call_compiler(own_thread), std::this_thread::get_id());
+}
+
+// A compiler that began later would run while the process ends.
+TEST_F(CompilerCall, OtherThreadsStayOnceTheProcessEnds) {
+  EXPECT_EXIT(
+      {
+        await_compilers();
+        std::atomic<bool> went_on = false;
+        std::thread([&] {
+          call_compiler([] { return 1; });
+          went_on = true;
+        }).detach();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        const bool has_own = call_compiler([] { return 2; }) == 2;
+        std::_Exit(has_own && !went_on ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(CompilerCall, GoesOnWhereTheWaitEndsEarly) {
