@@ -83,6 +83,8 @@ class RunningCompilers {
 
   void finish(const Running& running) {
     join(take([&](const Running& each) { return each == running; }));
+    std::unique_lock lock(mutex_);
+    stay_where_ended(lock);
   }
 
   void abandon(const Running& running) {

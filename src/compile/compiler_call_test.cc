@@ -61,12 +61,21 @@ TEST_F(CompilerCall, NeedsNoWait) {
   EXPECT_EQ(call_compiler(own_thread), std::this_thread::get_id());
 }
 
-// A compiler that began later would run while the process ends.
+// What they do then would run while the process ends, as a compiler would that begins later.
 TEST_F(CompilerCall, OtherThreadsStayOnceTheProcessEnds) {
   EXPECT_EXIT(
       {
+        std::atomic<bool> compiles = false, went_on = false;
+        const auto slow = [&] {
+          compiles = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        };
+        std::thread([&] {
+          call_compiler(slow);
+          went_on = true;
+        }).detach();
+        while (!compiles) std::this_thread::yield();
         await_compilers();
-        std::atomic<bool> went_on = false;
         std::thread([&] {
           call_compiler([] { return 1; });
           went_on = true;

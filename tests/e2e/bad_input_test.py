@@ -336,7 +336,7 @@ class WrongResults(Case):
         self.assertRegex(finding["launch"], r"^launch 0 \(scale\), at p\.toml:\d+")
         error = result.json()["error"]
         self.assertTrue(error["what"].startswith(finding["launch"] + ": kernel scale, block ("), error)
-        self.assertNotIn("notes", error)
+        self.assertEqual(error["notes"], ["baton explain out_of_bounds says what helps"])
         texts = [self.baton("run", "p.toml", "--device", "sim", "--executor", executor).err
                  for executor in ("stream", "graph", "stream")]
         self.assertEqual(len(set(texts)), 1, "the same every time")
