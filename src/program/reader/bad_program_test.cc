@@ -5,6 +5,7 @@
 #include <string>
 
 #include "baton/program.h"
+#include "program/reader/good_program_test.h"
 
 // Everything of a program file that can be wrong before a device is known: one error, its kind, its
 // place, and what it says.
@@ -13,36 +14,6 @@ namespace baton {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A good program in which one marked place is replaced. It stands on known lines.
-constexpr const char* kGood =
-    "name = \"p\"\n"                                               // 1
-    "[symbols]\n"                                                  // 2
-    "N = 4\n"                                                      // 3
-    "[buffers.x]\n"                                                // 4
-    "dtype = \"f32\"\n"                                            // 5
-    "shape = [\"N\"]\n"                                            // 6
-    "role = \"input\"\n"                                           // 7
-    "init = \"zeros\"\n"                                           // 8
-    "[buffers.w]\n"                                                // 9
-    "dtype = \"i32\"\n"                                            // 10
-    "shape = [4]\n"                                                // 11
-    "role = \"weight\"\n"                                          // 12
-    "[kernels.k]\n"                                                // 13
-    "source = \"k.cu\"\n"                                          // 14
-    "[[steps]]\n"                                                  // 15
-    "launch = \"k\"\n"                                             // 16
-    "grid = [1]\n"                                                 // 17
-    "block = [32]\n"                                               // 18
-    "args = [\"x + N\", \"N\"]\n"                                  // 19
-    "[[steps]]\n"                                                  // 20
-    "copy = { from = \"x\", to = \"x + N\", count = \"N\" }\n"     // 21
-    "[[steps]]\n"                                                  // 22
-    "fill = { buffer = \"x\", value = 0 }\n"                       // 23
-    "[[steps]]\n"                                                  // 24
-    "repeat = 2\n"                                                 // 25
-    "index = \"i\"\n"                                              // 26
-    "steps = [ { fill = { buffer = \"x\", value = \"i\" } } ]\n";  // 27
 
 struct Bad {
   const char* from;
@@ -60,7 +31,7 @@ class BadProgram : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadProgram, IsRefused) {
   const Bad& bad = GetParam();
-  std::string text = kGood;
+  std::string text = kGoodProgram;
   const std::size_t at = text.find(bad.from);
   ASSERT_NE(at, std::string::npos);
   text.replace(at, std::string(bad.from).size(), bad.to);
@@ -426,100 +397,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"repeat = 2\nindex = \"i\"\nsteps = [ { fill = { buffer = \"x\", value = \"i\" } } ]",
             "\n", kInvalid, "24:1", "step 3 is empty"}));
 
-TEST(BadPrograms, Parallels) {
-  const std::string good = kGood;
-  const std::string head = good.substr(0, good.find("repeat = 2"));
-  const std::string fill = "[ { fill = { buffer = \"x\", value = 0 } } ]";
-  std::string many;
-  for (int i = 0; i < 65; ++i) many += fill + ", ";
-  const struct {
-    std::string step;
-    const char* place;
-    const char* message;
-  } kBad[] = {
-      {"parallel = [ " + fill + " ]", "24:1", "the parallel has 1 branches, it must have 2 to 64"},
-      {"parallel = []", "24:1", "the parallel has 0 branches, it must have 2 to 64"},
-      {"parallel = [ " + many + "]", "24:1", "the parallel has 65 branches, it must have 2 to 64"},
-      {"parallel = [ " + fill + ", [] ]", "24:1", "branch 1 of the parallel has no steps"},
-      {"parallel = 3", "25:12", "an array of branches, each an array of steps"},
-      {"parallel = [ " + fill + ", 3 ]", "25:58", "steps must be an array of tables"},
-      {"parallel = [ " + fill + ", [ { fill = { buffer = \"q\", value = 0 } } ] ]", "25:60",
-       "unknown buffer \"q\""},
-      {"parallel = [ " + fill + ", [ 3 ] ]", "25:60", "step 3.1.0 must be a table"},
-      {"parallel = [ " + fill + ", " + fill + " ]\nsteps = []", "26:1", "unknown key \"steps\""},
-  };
-  EXPECT_NO_THROW(Program::from_text(head + "parallel = [ " + fill + ", " + fill + " ]", "p.toml"));
-  for (const auto& bad : kBad) {
-    SCOPED_TRACE(bad.step);
-    try {
-      Program::from_text(head + bad.step, "p.toml");
-      ADD_FAILURE() << "was not refused";
-    } catch (const Error& refused) {
-      EXPECT_EQ(refused.where().to_string(), std::string("p.toml:") + bad.place);
-      EXPECT_THAT(refused.message(), HasSubstr(bad.message));
-    }
-  }
-}
-
-// The last step of the good program, in which an if or a while takes its place.
-struct BadCondition {
-  const char* step;
-  ErrorCode code;
-  const char* place;
-  const char* message;
-};
-
-TEST(BadPrograms, Conditions) {
-  const std::string good = kGood;
-  const std::string head = good.substr(0, good.find("repeat = 2"));
-  const std::string steps = "\nsteps = [ { fill = { buffer = \"x\", value = 0 } } ]\n";
-  const BadCondition kBad[] = {
-      {"if = { buffer = \"q\" }", kNotFound, "24:1", "unknown buffer \"q\""},
-      {"if = { buffer = \"x\" }", kInvalid, "24:1",
-       "the step tests x, which is f32; a condition is an integer or bool"},
-      {"if = { buffer = \"N\" }", kInvalid, "24:1", "N is a symbol, where a buffer is expected"},
-      {"if = { }", kInvalid, "25:6", "lacks \"buffer\""},
-      {"if = \"w\"", kInvalid, "25:6", "must be a table"},
-      {"if = { buffer = \"w\", at_most = 3 }", kInvalid, "25:22", "unknown key \"at_most\""},
-      {"while = { buffer = \"w\" }", kInvalid, "25:9", "lacks \"at_most\""},
-      {"while = { buffer = \"w\", at_most = -1 }", kInvalid, "25:35", "at_most of the while is -1"},
-      {"while = { buffer = \"w\", at_most = \"Q\" }", kNotFound, "25:36", "unknown symbol \"Q\""},
-      {"while = { buffer = \"w\", at_most = 2, unroll = 0 }", kInvalid, "25:47",
-       "unroll of the while is 0, it must be at least 1"},
-      {"while = { buffer = \"w\", at_most = 2, unrol = 2 }", kInvalid, "25:38", "did you mean"},
-      {"index = \"j\"\nif = { buffer = \"w\" }", kInvalid, "25:1", "unknown key \"index\""},
-      {"if = { buffer = \"w\" }\nrepeat = 3", kInvalid, "25:6", "both repeat and if"},
-  };
-  EXPECT_NO_THROW(Program::from_text(head + "if = { buffer = \"w\" }" + steps, "p.toml"));
-  for (const BadCondition& bad : kBad) {
-    SCOPED_TRACE(bad.step);
-    try {
-      Program::from_text(head + bad.step + steps, "p.toml");
-      ADD_FAILURE() << "was not refused";
-    } catch (const Error& refused) {
-      EXPECT_EQ(refused.code(), bad.code);
-      EXPECT_THAT(refused.message(), HasSubstr(bad.message));
-      EXPECT_EQ(refused.where().to_string(), std::string("p.toml:") + bad.place);
-    }
-  }
-  EXPECT_THROW(Program::from_text(head + "if = { buffer = \"w\" }\nsteps = []\n", "p.toml"), Error);
-}
-
-TEST(BadPrograms, SetupStepsTestNothing) {
-  try {
-    Program::from_text(std::string(kGood) +
-                           "[[setup]]\nif = { buffer = \"w\" }\nsteps = [ { fill = { buffer = "
-                           "\"w\", value = 0 } } ]\n",
-                       "p.toml");
-    FAIL() << "was not refused";
-  } catch (const Error& refused) {
-    EXPECT_EQ(refused.where().to_string(), "p.toml:28:1");
-    EXPECT_THAT(refused.message(), HasSubstr("a setup step tests the buffer w"));
-  }
-}
-
 TEST(BadPrograms, TheGoodOneIsTaken) {
-  EXPECT_NO_THROW(Program::from_text(kGood, "p.toml"));
+  EXPECT_NO_THROW(Program::from_text(kGoodProgram, "p.toml"));
 }
 
 // A sequence of nothing is a mistake of whoever wrote it: there is nothing to run or to prove.
@@ -552,20 +431,6 @@ TEST(BadPrograms, NoText) {
 
 TEST(BadPrograms, TooLarge) {
   EXPECT_THROW(Program::from_text(std::string(5 << 20, '#'), "p.toml"), Error);
-}
-
-TEST(BadPrograms, RepeatsNestSoFar) {
-  const auto nested = [](int levels) {
-    std::string text;
-    for (int i = 0; i < levels; ++i) text += "{ repeat = 1, steps = [";
-    text += "{ fill = { buffer = \"x\", value = 0 } }";
-    for (int i = 0; i < levels; ++i) text += "] }";
-    return "steps = [" + text + "]\n[buffers.x]\ndtype = \"u8\"\nshape = [1]\n";
-  };
-  EXPECT_NO_THROW(Program::from_text(nested(16), "p.toml"));
-  EXPECT_THROW(Program::from_text(nested(17), "p.toml"), Error);
-  // Deep enough to overflow a stack, were it not refused.
-  EXPECT_THROW(Program::from_text(nested(100000), "p.toml"), Error);
 }
 
 TEST(BadPrograms, DeepKeysDoNotOverflowTheStack) {
