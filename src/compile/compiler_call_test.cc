@@ -65,7 +65,8 @@ TEST_F(CompilerCall, NeedsNoWait) {
 TEST_F(CompilerCall, OtherThreadsStayOnceTheProcessEnds) {
   EXPECT_EXIT(
       {
-        std::atomic<bool> compiles = false, went_on = false;
+        std::atomic<bool> compiles = false;
+        std::atomic<bool> went_on = false;
         const auto slow = [&] {
           compiles = true;
           std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -1,6 +1,5 @@
 #include "sim/engine/memory/memory.h"
 
-#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -22,7 +21,6 @@ constexpr std::uint64_t kSmallPage = 64 * 1024;
 constexpr std::uint64_t kHeapLimit = 128 * 1024;  // larger allocations get mappings of their own
 constexpr std::uint64_t kPopulated = 64 * 1024;   // so many new bytes at once are populated
 constexpr std::uint64_t kHugePage = 2 * 1024 * 1024;
-constexpr std::uint64_t kNullPage = 4096;
 constexpr std::size_t kFreedRemembered = 16384;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
@@ -46,31 +44,7 @@ void* map(std::uint64_t bytes) {
   return begin + before;
 }
 
-// An address of no memory that the device has.
-std::string outside_text(std::uint64_t address) {
-  if (window_of(address) != window_number(kGlobalWindow)) {
-    return "an address that no memory of this device has";
-  }
-  return fmt::format(
-      "memory of the device of ordinal {}, to which this device has no access: call "
-      "cuCtxEnablePeerAccess",
-      (address - kGlobalWindow) >> kOrdinalShift);
-}
-
-std::string name_of(std::uint64_t base, const DeviceMemory::Impl::Allocation& allocation) {
-  return range_text(allocation.name, base, allocation.size);
-}
-
 }  // namespace
-
-std::string range_text(std::string_view name, std::uint64_t base, std::uint64_t bytes) {
-  if (name.empty()) return fmt::format("an allocation of {} bytes at {:#x}", bytes, base);
-  if (name.back() == ')') {
-    name.remove_suffix(1);
-    return fmt::format("{}, {} bytes at {:#x})", name, bytes, base);
-  }
-  return fmt::format("{} ({} bytes at {:#x})", name, bytes, base);
-}
 
 std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
   std::shared_ptr<Backing> backing(new Backing(bytes));
@@ -276,59 +250,6 @@ void DeviceMemory::Impl::forget_oldest_freed() {
   const auto middle = freed.begin() + static_cast<std::ptrdiff_t>(freed.size() / 2);
   for (auto base = freed.begin(); base != middle; ++base) allocations.erase(*base);
   freed.erase(freed.begin(), middle);
-}
-
-bool DeviceMemory::Impl::is_near_mapped(std::uint64_t address) const {
-  const auto found = before(address);
-  return found != allocations.end() && is_host_address(found->first) &&
-         address - found->first < found->second.size + kNullPage;
-}
-
-AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
-  if (address < kNullPage) return AddressKind::kNull;
-  if (const auto peer = peer_of(address)) return peer->impl().classify(address);
-  std::shared_lock lock(mutex);
-  if (is_host_address(address) && !is_near_mapped(address)) return AddressKind::kHost;
-  const auto found = before(address);
-  if (found == allocations.end()) return AddressKind::kNone;
-  if (address - found->first >= found->second.size) return AddressKind::kNone;
-  if (found->second.parts != nullptr) return found->second.parts->classify(address - found->first);
-  return found->second.backing == nullptr ? AddressKind::kFreed : AddressKind::kLive;
-}
-
-std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
-  if (address == 0) return "the null pointer";
-  if (address < kNullPage) return fmt::format("{} bytes past the null pointer", address);
-  std::shared_lock lock(mutex);
-  if (is_host_address(address)) {
-    if (!is_near_mapped(address)) return "a host pointer";
-  } else if (!has_window(address)) {
-    lock.unlock();
-    if (const auto peer = peer_of(address)) return peer->describe(address);
-    return outside_text(address);
-  }
-  const auto found = nearest(address);
-  if (found == allocations.end()) return "global memory that was never allocated";
-  const auto& [base, allocation] = *found;
-  const std::string name = name_of(base, allocation);
-  if (address < base) return fmt::format("{} bytes before {}", base - address, name);
-  const std::uint64_t offset = address - base;
-  if (allocation.parts != nullptr) return allocation.parts->describe(base, offset);
-  const bool is_inside = offset < allocation.size;
-  return fmt::format("{} bytes {} {}{}", is_inside ? offset : offset - allocation.size,
-                     is_inside ? "inside" : "past the end of", name,
-                     allocation.backing == nullptr ? ", which was freed" : "");
-}
-
-DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::nearest(
-    std::uint64_t address) const {
-  const auto below = before(address);
-  const auto above = allocations.upper_bound(address);
-  if (below == allocations.end() || above == allocations.end()) {
-    return below == allocations.end() ? above : below;
-  }
-  const std::uint64_t end = below->first + below->second.size;
-  return address >= end && above->first - address < address - end ? above : below;
 }
 
 DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)
