@@ -29,7 +29,7 @@ const std::string kBuffers =
     buffer("w", "i32", "[64]", "weight", "ones") + buffer("x", "i32", "[64]", "input", "zeros") +
     buffer("y", "i32", "[64]", "output", "zeros") + buffer("z", "i32", "[64]", "output", "zeros");
 
-// What a caller gives to an input and to an output may be written.
+// A caller may give memory that is written to an input and to an output.
 TEST_F(EdgesOfGivenMemory, AnInputThatSharesItsMemoryMayBeWritten) {
   const std::string text =
       buffer("x", "i32", "[64]", "inout", "zeros") + buffer("w", "i32", "[64]", "input", "zeros") +

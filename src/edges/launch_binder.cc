@@ -15,6 +15,22 @@ bool differ_by_offset(const Given& a, const Given& b) {
          a.bytes == overlap::kUnknownBytes && b.bytes == overlap::kUnknownBytes;
 }
 
+// Whether two of the arguments are addresses of one memory. Places with equal offsets are one
+// place, so that a launch which is kept would lose the second one when the offsets part.
+bool share_memory(std::span<const Given> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind == Given::Kind::kScalar) continue;
+    if (arguments[i].kind == Given::Kind::kStruct || arguments[i].kind == Given::Kind::kBytes) {
+      return true;
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      const bool is_address = arguments[k].kind != Given::Kind::kScalar;
+      if (is_address && arguments[k].memory == arguments[i].memory) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 LaunchBinder::Site& LaunchBinder::site_of(const bind::LaunchExecution& execution) {
@@ -58,7 +74,7 @@ overlap::BoundLaunch LaunchBinder::bind(const bind::LaunchExecution& execution) 
       overlap::bind(*site.footprint, site.arguments, extents_of(config.block),
                     extents_of(config.grid), variable, loaded_);
   bound.number = execution.launch.number;
-  if (!bound.has_wide_places) {
+  if (!share_memory(site.arguments) && !bound.has_wide_places) {
     site.bound = bound;
     site.grid = config.grid;
   }

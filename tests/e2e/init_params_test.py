@@ -77,7 +77,7 @@ int main() { twice<float><<<1, 32>>>(nullptr, nullptr, 0); printf("done"); }
                          [{"struct": ["p_x", "p_y", {"i32": "n"}, {"f32": 1.0}]}])
         self.ok("run", "p.toml", "--set", "n=64")
         (self.folder / "p.toml").unlink()
-        # What has no place among the fields of a program file.
+        # Program files have no field for these.
         self.write("k.cu", "struct P { float* x; float* y; float a; int n, some : 3; };" + kernel)
         result = self.ok("init", "k.cu", "-o", "p.toml")
         self.assertIn("kernel k gets zeros for p (P), so it may do nothing", result.err)

@@ -34,8 +34,8 @@ struct Attempt {
   bool succeeded() const { return result == Nvrtc::kSuccess; }
 };
 
-// Compiles once; where the assembler fails and says nothing, once more without its report. Throws
-// what the thread's CompilerWait throws. `nvrtc` lives as long as the process.
+// Compiles once; where the assembler fails and says nothing, once more without its report. An
+// exception of the thread's CompilerWait comes out. `nvrtc` lives as long as the process.
 Attempt attempt(const Nvrtc& nvrtc, ProgramInput input, const PathTable& paths);
 
 }  // namespace baton::compiler

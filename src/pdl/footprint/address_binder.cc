@@ -168,7 +168,7 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     places_decide_ = places_decide_ || !found.elsewhere.empty();
     for (const TouchedMemory::Place& piece : found.pieces) add_once(deciding_, piece);
   }
-  // What is stored, and whether it is, may tell what decides.
+  // A stored value may tell an address that decides a condition. So may the fact that it is stored.
   stores_differences_ = !deciding_.empty();
   // The difference of a loaded address and a known one leads from this one to anywhere.
   if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kDecided;

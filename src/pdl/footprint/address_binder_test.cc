@@ -101,7 +101,7 @@ st.global.u32 [%d1], 1; ret; })",
     EXPECT_FALSE(is_null(load, numbers({{16, 8, 0}}))) << "another field";
   }
   EXPECT_FALSE(is_null("ld.param.u32 %r1, [p]; cvt.u64.u32 %d1, %r1;", numbers({{0, 8, 0}})))
-      << "32 bits are no pointer";
+      << "a value of 32 bits is not a pointer";
 }
 
 // What is stored may lead from one buffer to another, if the addresses of both went into it.

@@ -6,7 +6,7 @@
 #include "baton/program.h"
 #include "program/reader/good_program_test.h"
 
-// What can be wrong of steps that hold steps.
+// Errors in steps that hold other steps.
 
 namespace baton {
 namespace {

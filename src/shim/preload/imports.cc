@@ -24,7 +24,7 @@ struct Bytes {
   bool holds(std::uintptr_t address) const { return address - begin < size; }
 };
 
-// What the loader uses of an object to fill its slots.
+// The tables of an object by which the loader fills the object's slots.
 struct ImportTables {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;

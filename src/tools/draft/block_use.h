@@ -7,7 +7,7 @@
 
 namespace baton::tools {
 
-// What a kernel's code tells about its blocks, without the functions that it calls.
+// Facts about a kernel's blocks from its code. Functions that it calls are not read.
 struct BlockUse {
   // The constant that an axis of the block's index is multiplied with, "blockIdx.x * 32": the
   // elements of a block along it. A power of two; 0: none, or several.
