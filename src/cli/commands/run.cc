@@ -270,7 +270,8 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
     show_trace_file(command, record, output);
     show_findings(executable.report(), false, output);
     show_warnings(executable.report(), output);
-    throw explained(failure, found);
+    if (is_told) throw explained(failure, found);
+    throw;  // keeps the type of the exception
   }
   const RunReport& report = followed ? *followed : executable.report();
   keep_trace(report);
