@@ -10,6 +10,10 @@
 
 #include <baton/device/pdl.cuh>
 
+#include "cluster.cuh"
+
+using namespace llama;
+
 constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 8;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
@@ -18,10 +22,11 @@ constexpr unsigned kMostSplits = 16;
 // What a block gets of all warps of the cluster.
 template <unsigned kWidth>
 struct Parts {
-  float most[kMostSplits * kWarps][kGroup], sum[kMostSplits * kWarps][kGroup];
-  // Of the block's columns, the parts one after the other. Rows are padded, so that threads which
-  // add up one column meet in no bank.
+  // Of the block's columns, the parts one after the other. Rows are padded, so that few threads
+  // which add up one column meet in a bank.
   float columns[kWarps * (kGroup * kWidth + kMostSplits * 8)];
+  float2 most_and_sum[kMostSplits * kWarps][kGroup];
+  unsigned long long arrived;  // an mbarrier
 };
 
 // Eight bf16 as float.
@@ -55,15 +60,26 @@ struct Softmax {
     for (int i = 0; i < 8; ++i) columns[i] = columns[i] * keep + weight * value[i];
     most = larger;
   }
-  // With the same columns of the lane at distance `lanes`.
-  __device__ void merge(unsigned lanes) {
-    const float other = __shfl_xor_sync(0xffffffffu, most, lanes);
+  // Keeps one of two, and gives the other one to the lane at distance `lanes`, which keeps that.
+  __device__ void share(Softmax& second, unsigned lanes) {
+    const bool keeps_second = (threadIdx.x & lanes) != 0;
+    const auto receive = [&](float& kept, float& given) {
+      if (keeps_second) {
+        const float other = kept;
+        kept = given;
+        given = other;
+      }
+      return __shfl_xor_sync(0xffffffffu, given, lanes);
+    };
+    const float other = receive(most, second.most);
     const float larger = fmaxf(most, other);
     const float keep = scaled(most, larger), take = scaled(other, larger);
-    sum = sum * keep + __shfl_xor_sync(0xffffffffu, sum, lanes) * take;
+    const float other_sum = receive(sum, second.sum);
+    sum = sum * keep + other_sum * take;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      columns[i] = columns[i] * keep + __shfl_xor_sync(0xffffffffu, columns[i], lanes) * take;
+      const float column = receive(columns[i], second.columns[i]);
+      columns[i] = columns[i] * keep + column * take;
     }
     most = larger;
   }
@@ -81,8 +97,13 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
   __shared__ __align__(16) Parts<kWidth> parts;
 
   const auto cluster = cooperative_groups::this_cluster();
-  auto all_started = cluster.barrier_arrive();
   const unsigned splits = cluster.num_blocks(), split = cluster.block_rank();
+  const unsigned own = kGroup * kWidth / splits;  // columns of a block, a multiple of eight
+  if (threadIdx.x == 0) {
+    const unsigned queries = own < kWidth ? 1 : own / kWidth;
+    expect(&parts.arrived, splits * kWarps * (own * sizeof(float) + queries * sizeof(float2)));
+  }
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   const unsigned head = blockIdx.x / splits;
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const unsigned share = newest / splits + 1;  // rows of a block, at most
@@ -101,6 +122,8 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
   };
   const bool is_early = row < end && row < newest;
   if (is_early) load();
+  // All blocks of the cluster are ready to receive after this.
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 
   baton::device::pdl_wait();
   if (row < end && !is_early) load();
@@ -139,51 +162,56 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
     }
   }
 
-  // Lanes with the same columns have the same sums after this. They share out the queries.
-#pragma unroll 1
-  for (unsigned lanes = kRowLanes; lanes < kWarp; lanes *= 2) {
+  // Lanes with the same columns add up their sums, and share out the queries.
+  constexpr unsigned kKept = kGroup / kWarpRows;  // queries of a lane
+  unsigned kept = kGroup;
 #pragma unroll
-    for (unsigned g = 0; g < kGroup; ++g) softmax[g].merge(lanes);
+  for (unsigned lanes = kWarp / 2; lanes >= kRowLanes; lanes /= 2) {
+    kept /= 2;
+#pragma unroll
+    for (unsigned g = 0; g < kGroup / 2; ++g) {
+      if (g < kept) softmax[g].share(softmax[g + kept], lanes);
+    }
   }
-  const unsigned own = kGroup * kWidth / splits;  // columns of a block, a multiple of eight
   const unsigned row_floats = own + 8;
   const unsigned part = split * kWarps + warp;
-  cluster.barrier_wait(static_cast<decltype(all_started)&&>(all_started));
 #pragma unroll
-  for (unsigned g = 0; g < kGroup; ++g) {
-    if (g % kWarpRows != lane / kRowLanes) continue;
-    const unsigned to = (g * kWidth + column) / own, at = (g * kWidth + column) % own;
-    auto* const sums = reinterpret_cast<float4*>(
-        cluster.map_shared_rank(&parts.columns[part * row_floats + at], to));
-    const float* const columns = softmax[g].columns;
-    sums[0] = {columns[0], columns[1], columns[2], columns[3]};
-    sums[1] = {columns[4], columns[5], columns[6], columns[7]};
+  for (unsigned i = 0; i < kKept; ++i) {
+    const unsigned g = lane / kRowLanes * kKept + i;
+    const unsigned at = (g * kWidth + column) % own;
+    const Receiver receiver((g * kWidth + column) / own, &parts.arrived);
+    const float* const columns = softmax[i].columns;
+    float* const to = &parts.columns[part * row_floats + at];
+    receiver.send(to, float4{columns[0], columns[1], columns[2], columns[3]});
+    receiver.send(to + 4, float4{columns[4], columns[5], columns[6], columns[7]});
     // A block that has columns of the query hears of it once.
     if (at != 0 && column != 0) continue;
-    *cluster.map_shared_rank(&parts.most[part][g], to) = softmax[g].most;
-    *cluster.map_shared_rank(&parts.sum[part][g], to) = softmax[g].sum;
+    receiver.send(&parts.most_and_sum[part][g], float2{softmax[i].most, softmax[i].sum});
   }
-  cluster.sync();
+  await(&parts.arrived);
 
-  // Four threads add up a column. All lanes of a warp have a column, or none.
-  constexpr unsigned kShare = 4;
+  // Some threads add up a column. All lanes of a warp have a column, or none.
+  constexpr unsigned kShare = 8;
   const unsigned count = splits * kWarps, first_part = threadIdx.x % kShare;
 #pragma unroll 1
   for (unsigned i = threadIdx.x / kShare; i < own; i += kThreads / kShare) {
     const unsigned g = (split * own + i) / kWidth, c = (split * own + i) % kWidth;
     float most = -INFINITY;
 #pragma unroll 8
-    for (unsigned p = first_part; p < count; p += kShare) most = fmaxf(most, parts.most[p][g]);
+    for (unsigned p = first_part; p < count; p += kShare) {
+      most = fmaxf(most, parts.most_and_sum[p][g].x);
+    }
 #pragma unroll
     for (unsigned lanes = 1; lanes < kShare; lanes *= 2) {
       most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, lanes));
     }
     float sum = 0, total = 0;
-#pragma unroll 2
+#pragma unroll 4
     for (unsigned p = first_part; p < count; p += kShare) {
       // A warp without rows has no largest score, and a weight of 0.
-      const float weight = Softmax::scaled(parts.most[p][g], most);
-      sum += parts.sum[p][g] * weight;
+      const float2 most_and_sum = parts.most_and_sum[p][g];
+      const float weight = Softmax::scaled(most_and_sum.x, most);
+      sum += most_and_sum.y * weight;
       total += parts.columns[p * row_floats + i] * weight;
     }
 #pragma unroll

@@ -35,7 +35,8 @@ def write_program(folder, model, options):
     """The model's file, and a program of its sizes beside it."""
     save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()},
               folder / "model.safetensors")
-    for name in ("parts", "setup.cu", "layer.cu", "attention.cu", "head.cu", "matvec.cuh"):
+    for name in ("parts", "setup.cu", "layer.cu", "attention.cu", "head.cu", "matvec.cuh", "cluster.cuh",
+                 "shared.cuh"):
         (folder / name).symlink_to(HERE / name)
     heads = options.hidden // options.width
     (folder / "model.toml").write_text(f"""

@@ -11,16 +11,15 @@
 
 #include <baton/device/pdl.cuh>
 
+#include "shared.cuh"
+
 namespace llama {
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 16;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves: 2 KiB, or less at a row's end
-
-__device__ __forceinline__ unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
+constexpr unsigned kPiece =
+    1024;  // elements that one bulk copy moves: 2 KiB, or less at a row's end
 
 __device__ __forceinline__ float warp_sum(float value) {
   for (int offset = kWarp / 2; offset > 0; offset /= 2) {

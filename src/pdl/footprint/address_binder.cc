@@ -179,10 +179,13 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
       tells_alignment_ && std::ranges::any_of(arguments, &GivenArgument::has_neighbours);
   for (const Origin& origin : footprint.stored) {
     const Mixture found = mixture(origin);
-    const bool is_address =
-        found.count() == 0 || (found.count() == 1 && found.only_whole && !found.loaded);
-    loads_indexes_ = loads_indexes_ && is_address && !found.unknown;
     const bool is_one_place = found.count() == 1 && found.only_whole;
+    if (found.pieces.empty() && !found.unknown) {
+      // Places of the block tell of no buffer. Their numbers lead from such a place to anywhere.
+      places_decide_ = places_decide_ || (found.count() != 0 && (!is_one_place || found.loaded));
+      continue;
+    }
+    loads_indexes_ = loads_indexes_ && is_one_place && !found.loaded && !found.unknown;
     stores_differences_ = stores_differences_ || (!found.pieces.empty() && !is_one_place);
   }
 }

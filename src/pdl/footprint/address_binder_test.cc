@@ -63,6 +63,23 @@ TEST(AddressBinder, ConditionsTellLoadedAddresses) {
   EXPECT_EQ(why(shared + bit("") + from_shared), std::nullopt);
 }
 
+// Addresses of 32 bits are computed with as numbers are.
+TEST(AddressBinder, NumbersOfPlacesInTheBlockTellOfNoBuffer) {
+  const std::string index = "ld.global.u32 %r3, [%a]; mul.wide.u32 %d3, %r3, 4;";
+  const std::string to_buffer = "add.u64 %d1, %c, %d3; st.global.u32 [%d1], 1;";
+  const std::string stored =
+      "mov.u32 %r4, shared; mul.lo.u32 %r4, %r4, 3; st.shared.u32 [shared], %r4;";
+  const std::string of_buffer = "shr.u64 %d5, %b, 1; st.shared.u64 [shared], %d5;";
+  EXPECT_EQ(why(index + to_buffer), std::nullopt);
+  EXPECT_EQ(why(index + to_buffer + stored), std::nullopt);
+  EXPECT_EQ(why(index + to_buffer + of_buffer), UnknownAddress::kLoaded);
+  // From an address in memory of the block to anywhere.
+  const std::string from_shared =
+      "mov.u64 %d5, shared; cvta.shared.u64 %d5, %d5; add.u64 %d1, %d3, %d5; st.u32 [%d1], 1;";
+  EXPECT_EQ(why(index + from_shared), std::nullopt);
+  EXPECT_EQ(why(index + from_shared + stored), UnknownAddress::kLoaded);
+}
+
 // A constant address is unknown. It is a null pointer only in place of another one.
 TEST(AddressBinder, AConstantAddressIsNotKnown) {
   EXPECT_EQ(why("mov.u64 %d1, 0; st.global.u32 [%d1], 1;"), UnknownAddress::kConstant);
