@@ -17,6 +17,8 @@
 
 namespace baton::sim {
 
+struct BlockState;
+
 // What a block's threads have asked for that is still to happen. Nothing of it happens before
 // a thread waits for it: a program that does not wait sees the memory as it was before. Every
 // record keeps the instruction that it comes from.
@@ -78,5 +80,11 @@ struct AsyncState {
 
   void clear();
 };
+
+// Of a warp of the block.
+WarpAsync& warp_async(BlockState& block, std::uint32_t warp);
+
+// The most copies that a warp, or a block, has under way. With one more, the oldest is done early.
+inline constexpr std::size_t kMostUnderWay = 1024;
 
 }  // namespace baton::sim

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/engine/async/async_copy.h"
+#include "sim/engine/async/bulk_copy.h"
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/warp.h"

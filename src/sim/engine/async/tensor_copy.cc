@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "sim/engine/async/acquired_maps.h"
-#include "sim/engine/async/async_copy.h"
+#include "sim/engine/async/bad_copy.h"
+#include "sim/engine/async/bulk_copy.h"
 #include "sim/engine/async/tensor_map_change.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/warp.h"
@@ -19,34 +20,28 @@ namespace {
 
 constexpr std::uint32_t kTileAlignment = 128;  // in shared memory
 
-const Insn* bad_tensor_copy(Exec* x, const Insn* i, int lane, const std::string& message) {
-  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
-}
-
 // Nothing after a fault.
 std::optional<TileMap> map_of(Exec* x, const Insn* i, int lane, std::uint64_t address,
                               const TensorMapBytes& bytes, const TensorForm& form) {
   const std::optional<TileMap> map = unpack_tensor_map(bytes);
   if (!map) {
-    bad_tensor_copy(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
+    bad_copy(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
     return std::nullopt;
   }
   if (map->rank != form.rank) {
-    bad_tensor_copy(
-        x, i, lane,
-        fmt::format("takes a tensor of {} dimensions, the map has {}", form.rank, map->rank));
+    bad_copy(x, i, lane,
+             fmt::format("takes a tensor of {} dimensions, the map has {}", form.rank, map->rank));
     return std::nullopt;
   }
   if ((map->unfolds != 0) != form.unfolds) {
     const auto mode = [](bool unfolds) { return unfolds ? "im2col" : "tiled"; };
-    bad_tensor_copy(x, i, lane,
-                    fmt::format("copies in mode {}, the tensor map at {:#x} is of mode {}",
-                                mode(form.unfolds), address, mode(map->unfolds != 0)));
+    bad_copy(x, i, lane,
+             fmt::format("copies in mode {}, the tensor map at {:#x} is of mode {}",
+                         mode(form.unfolds), address, mode(map->unfolds != 0)));
     return std::nullopt;
   }
   if (const std::string flaw = flaw_of(*map); !flaw.empty()) {
-    bad_tensor_copy(x, i, lane,
-                    fmt::format("cannot use the tensor map at {:#x}: {}", address, flaw));
+    bad_copy(x, i, lane, fmt::format("cannot use the tensor map at {:#x}: {}", address, flaw));
     return std::nullopt;
   }
   return map;
@@ -106,7 +101,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   }
   // Both measured on an H200 (driver 580.159); PTX ISA 9.0 does not say it.
   if (std::int64_t{coordinates[0]} * map->element_size() % kSwizzleChunk != 0) {
-    bad_tensor_copy(
+    bad_copy(
         x, i, lane,
         fmt::format("begins at element {} of the innermost dimension, {} bytes each: a box begins "
                     "at a multiple of {} bytes",
@@ -117,19 +112,17 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   check_acquired(x, i, lane, at, *bytes);
   for (std::size_t k = 0; k < form.rank && !form.to_shared; ++k) {
     if (coordinates[k] >= 0) continue;
-    bad_tensor_copy(
-        x, i, lane,
-        fmt::format("writes to a tensor from element {} on, of dimension {} counted from the "
-                    "innermost: only loads begin below 0",
-                    coordinates[k], k));
+    bad_copy(x, i, lane,
+             fmt::format("writes to a tensor from element {} on, of dimension {} counted from the "
+                         "innermost: only loads begin below 0",
+                         coordinates[k], k));
     return false;
   }
   const std::uint64_t extent = tile_extent(*map);
   if (extent > x->shared.size) {
-    bad_tensor_copy(
-        x, i, lane,
-        fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
-                    extent, x->shared.size));
+    bad_copy(x, i, lane,
+             fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
+                         extent, x->shared.size));
     return false;
   }
   const bool stores = !form.to_shared && !form.reduces;
@@ -169,7 +162,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     const std::optional<Type> type = type_of(map->type, form.op);
     if (type) copy.reduce = find_reduction(form.op, *type);
     if (!copy.reduce) {
-      bad_tensor_copy(x, i, lane, "there is no such reduction of the tensor map's type");
+      bad_copy(x, i, lane, "there is no such reduction of the tensor map's type");
       return false;
     }
   }
@@ -185,7 +178,7 @@ std::optional<TensorMapBytes> read_map_bytes(Exec* x, const Insn* i, int lane,
                                              std::uint64_t address) {
   const unsigned window = window_of(address);
   if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
-    bad_tensor_copy(
+    bad_copy(
         x, i, lane,
         fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
                     "or be in constant or global memory",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/engine/async/acquired_maps.h"
+#include "sim/engine/async/bad_copy.h"
 #include "sim/engine/isa/matrix.h"
 #include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/lane_access.h"
@@ -67,7 +68,7 @@ bool store_map_bytes(Exec* x, const Insn* i, int lane, std::uint64_t address,
 }
 
 bool refuse(Exec* x, const Insn* i, int lane, const std::string& message) {
-  fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
+  bad_copy(x, i, lane, message);
   return false;
 }
 

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/async/async_copy.h"
+#include "sim/engine/async/bulk_copy.h"
+#include "sim/engine/async/cp_async.h"
 #include "sim/engine/async/mbarrier.h"
 #include "sim/engine/async/tensor_copy.h"
 #include "sim/engine/isa/reduce.h"

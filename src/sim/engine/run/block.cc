@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "sim/engine/async/async_copy.h"
+#include "sim/engine/async/bulk_copy.h"
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/lower/frame.h"
 #include "sim/engine/memory/address.h"

@@ -9,19 +9,8 @@
 
 namespace baton::sim {
 
-// Asynchronous copies (PTX ISA 9.0, "Asynchronous operations"). They happen as late as they may:
-// when a thread waits for them, or looks at the mbarrier that awaits them.
-
-// cp.async: r[0] the generic address to write, r[1] the global address to read, r[2] how many bytes
-// of it, r[3] a predicate that says to read none. `mode` is the bytes that are written, with flags.
-inline constexpr std::uint8_t kCopyHasSize = 0x20;
-inline constexpr std::uint8_t kCopyHasIgnore = 0x40;
-const Insn* op_cp_async(Exec* x, const Insn* i);
-const Insn* op_cp_async_commit(Exec* x, const Insn* i);
-// All but the last `imm` groups; negative: whatever was asked for.
-const Insn* op_cp_async_wait(Exec* x, const Insn* i);
-// r[0] the mbarrier's generic address; mode 1: .noinc.
-const Insn* op_cp_async_arrive(Exec* x, const Insn* i);
+// Asynchronous copies in bulk, and stores (PTX ISA 9.0, "Asynchronous operations"). They happen as
+// late as they may: when a thread waits for them, or looks at the mbarrier that awaits them.
 
 // In Insn::imm.
 struct BulkForm {
@@ -44,9 +33,6 @@ const Insn* op_bulk_commit(Exec* x, const Insn* i);
 const Insn* op_bulk_wait(Exec* x, const Insn* i);
 // st.async and red.async: r[0] the generic address to write, r[1] the mbarrier's, then the values.
 const Insn* op_async_store(Exec* x, const Insn* i);
-
-// Of a warp of the block.
-WarpAsync& warp_async(BlockState& block, std::uint32_t warp);
 
 // What copies in bulk have in common. A copy of the lane, still without its places.
 BulkCopy begin_copy(Exec* x, const Insn* i, int lane);
