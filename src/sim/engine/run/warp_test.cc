@@ -7,49 +7,13 @@
 
 #include <numeric>
 
-#include "sim/engine/run/test_device.h"
+#include "sim/engine/run/warp_run.h"
 
 namespace baton::sim {
 namespace {
 
-// A module with one kernel `k` that takes the address `out`, in %out.
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return R"(.version 8.0
-.target sm_90
-.address_size 64
-)" + before +
-         R"(
-.visible .entry k(.param .u64 out) {
-  .reg .pred %p<20>;
-  .reg .b32 %r<60>;
-  .reg .b64 %rd<30>;
-  .reg .b64 %out;
-  ld.param.u64 %out, [out];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd1, %r1, 4;
-  add.u64 %rd1, %rd1, %out;  // this thread's word
-)" + body +
-         "\n  ret;\n}\n";
-}
-
-struct WarpRun {
-  Grid::State state;
-  std::vector<std::uint32_t> words;
-  std::vector<driver::Finding> findings;
-  std::uint64_t warp_instructions = 0;
-};
-
-WarpRun run(const std::string& text, std::uint32_t threads, std::uint32_t blocks = 1) {
-  TestDevice device;
-  const auto module = device.load(text);
-  const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024, 0));
-  const auto grid = device.run(module, "k", {blocks}, {threads}, out);
-  return {grid->state(), device.download<std::uint32_t>(out, 1024), device.engine.findings(),
-          grid->counters().warp_instructions};
-}
-
 TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     and.b32 %r2, %r1, 1;
     setp.eq.u32 %p1, %r2, 0;
     @%p1 bra EVEN;
@@ -64,7 +28,7 @@ TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
     add.u32 %r3, %r3, %r5;
     st.global.u32 [%rd1], %r3;
   )"),
-                             32);
+                                    32);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t % 2 == 0 ? 201u : 101u) << t;
 }
 
@@ -90,13 +54,13 @@ TEST(Warp, WaitingLanesKeepWideRegisters) {
     setp.eq.u32 %p2, %r19, 12345;
     @%p2 trap;
   END:)";
-  const WarpRun result = run(kernel(body), 32);
+  const WarpRun result = run_kernel(kernel_of(body), 32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t < 16 ? 1u : 2u) << t;
 }
 
 TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     mov.u32 %r2, 0;
     mov.u32 %r3, 0;
   LOOP:
@@ -108,13 +72,13 @@ TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
   END:
     st.global.u32 [%rd1], %r3;
   )"),
-                             64);
+                                    64);
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], t * (t - 1) / 2) << t;
 }
 
 // On a machine that runs one side of a branch to its end first, this never ends.
 TEST(Warp, SpinLockWithinAWarp) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     add.u64 %rd2, %out, 2048;
   LOCK:
     atom.global.cas.b32 %r2, [%rd2], 0, 1;
@@ -127,14 +91,14 @@ TEST(Warp, SpinLockWithinAWarp) {
     membar.gl;
     atom.global.exch.b32 %r4, [%rd2], 0;
   )"),
-                             128);
+                                    128);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[513], 128u);
 }
 
 TEST(Warp, LanesWaitForWhatOthersWrite) {
   // Lane 0 waits for lane 31, which comes after it in the text.
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     add.u64 %rd2, %out, 2048;
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra OTHERS;
@@ -150,7 +114,7 @@ TEST(Warp, LanesWaitForWhatOthersWrite) {
     st.release.gpu.global.u32 [%rd2], 7;
   END:
   )"),
-                             32);
+                                    32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[0], 7u);
 }
@@ -183,7 +147,7 @@ TEST(Warp, PollingLanesThatPartGiveWay) {
     bar.warp.sync -1;
 )"};
   for (const std::string& body : bodies) {
-    const WarpRun result = run(kernel(R"(
+    const WarpRun result = run_kernel(kernel_of(R"(
     mov.u32 %r2, %ctaid.x;
     add.u64 %rd2, %out, 2048;
     setp.eq.u32 %p1, %r2, 1;
@@ -195,7 +159,7 @@ TEST(Warp, PollingLanesThatPartGiveWay) {
     st.relaxed.sys.global.u32 [%rd2+4], 5;
     st.relaxed.sys.global.u32 [%rd2], 5;
   )"),
-                               32, 2);
+                                      32, 2);
     ASSERT_EQ(result.state, Grid::State::kFinished);
     for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], 5u);
     EXPECT_LT(result.warp_instructions, 10'000u);
@@ -203,7 +167,7 @@ TEST(Warp, PollingLanesThatPartGiveWay) {
 }
 
 TEST(Warp, BlocksWaitForLaterBlocks) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     mov.u32 %r2, %ctaid.x;
     add.u64 %rd2, %out, 2048;
     setp.eq.u32 %p1, %r2, 2;
@@ -219,14 +183,14 @@ TEST(Warp, BlocksWaitForLaterBlocks) {
   LAST:
     st.volatile.global.u32 [%rd2], 5;
   )"),
-                             32, 3);
+                                    32, 3);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[0], 5u);
   EXPECT_EQ(result.words[1], 5u);
 }
 
 TEST(Warp, ShufflesGatherLanesThatParted) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     and.b32 %r2, %r1, 3;
     setp.eq.u32 %p1, %r2, 0;
     mov.u32 %r3, %r1;
@@ -241,7 +205,7 @@ TEST(Warp, ShufflesGatherLanesThatParted) {
     mad.lo.u32 %r4, %r5, 10000, %r4;
     st.global.u32 [%rd1], %r4;
   )"),
-                             32);
+                                    32);
   for (std::uint32_t t = 0; t < 32; ++t) {
     const std::uint32_t from = t < 31 ? t + 1 : t;
     const std::uint32_t value = from + (from % 4 == 0 ? 2000 : 1000);
@@ -250,7 +214,7 @@ TEST(Warp, ShufflesGatherLanesThatParted) {
 }
 
 TEST(Warp, BarrierOfTheWarpInBothArms) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     add.u64 %rd2, %out, 2048;
     setp.lt.u32 %p1, %r1, 16;
     @%p1 bra LOW;
@@ -263,13 +227,13 @@ TEST(Warp, BarrierOfTheWarpInBothArms) {
     st.global.u32 [%rd1], %r2;
   END:
   )"),
-                             32);
+                                    32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (int t = 0; t < 16; ++t) EXPECT_EQ(result.words[t], 9u);
 }
 
 TEST(Warp, BlockBarriersCountLanesNotWarps) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     setp.lt.u32 %p1, %r1, 40;
     @%p1 bra FIRST;
     bar.sync 0;
@@ -284,7 +248,7 @@ TEST(Warp, BlockBarriersCountLanesNotWarps) {
     bar.sync 0;  // lane 3 is not waited for
     st.global.u32 [%rd1+512], 5;
   )"),
-                             100);
+                                    100);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 100; ++t) {
     EXPECT_EQ(result.words[t], t < 40 ? 2u : 1u) << t;
@@ -293,7 +257,7 @@ TEST(Warp, BlockBarriersCountLanesNotWarps) {
 }
 
 TEST(Warp, ProducerAndConsumerWarps) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     .shared .align 4 .u32 box;
     setp.ge.u32 %p1, %r1, 32;
     @%p1 bra CONSUMER;
@@ -307,13 +271,13 @@ TEST(Warp, ProducerAndConsumerWarps) {
     st.global.u32 [%rd1], %r2;
   END:
   )"),
-                             64);
+                                    64);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (int t = 32; t < 64; ++t) EXPECT_EQ(result.words[t], 42u);
 }
 
 TEST(Warp, BarrierReductions) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     setp.lt.u32 %p1, %r1, 70;
     bar.red.popc.u32 %r2, 0, %p1;
     bar.red.and.pred %p2, 0, %p1;
@@ -324,12 +288,12 @@ TEST(Warp, BarrierReductions) {
     add.u32 %r2, %r2, %r4;
     st.global.u32 [%rd1], %r2;
   )"),
-                             96);
+                                    96);
   for (int t = 0; t < 96; ++t) EXPECT_EQ(result.words[t], 2070u) << t;
 }
 
 TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
-  const WarpRun result = run(kernel(R"(
+  const WarpRun result = run_kernel(kernel_of(R"(
     setp.lt.u32 %p1, %r1, 32;
     @%p1 bra ONE;
     bar.sync 1;
@@ -338,7 +302,7 @@ TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
     bar.sync 2;
   END:
   )"),
-                             64);
+                                    64);
   EXPECT_EQ(result.state, Grid::State::kFaulted);
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kDeadlock);
@@ -366,12 +330,12 @@ TEST(Warp, ABarrierForAnotherNumberOfThreadsIsADivergence) {
        "threads"}};
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(one.first) + " and " + one.second);
-    const WarpRun result = run(kernel(std::string(R"(
+    const WarpRun result = run_kernel(kernel_of(std::string(R"(
     setp.lt.u32 %p1, %r1, 32;
     @%p1 bra FIRST;
     )") + one.second + "\n    bra END;\n  FIRST:\n    " +
-                                      one.first + "\n  END:\n"),
-                               64);
+                                                one.first + "\n  END:\n"),
+                                      64);
     const driver::Finding* found = nullptr;
     for (const driver::Finding& finding : result.findings) {
       if (finding.kind == driver::FindingKind::kBarrierDivergence) found = &finding;
@@ -403,13 +367,13 @@ TEST(Warp, AMemberMaskOf0IsAFault) {
       SCOPED_TRACE(instruction + " with " + mask.text);
       std::string text = instruction;
       text.replace(text.find("MASK"), 4, mask.text);
-      const WarpRun result = run(kernel(R"(
+      const WarpRun result = run_kernel(kernel_of(R"(
     setp.lt.u32 %p1, %r1, 9;
     and.b32 %r8, %r1, 0;
     setp.eq.u32 %p3, %r1, 7;
     selp.b32 %r9, 0, 0xffffff7f, %p3;
     )" + text),
-                                 32);
+                                        32);
       EXPECT_EQ(result.state, Grid::State::kFaulted);
       ASSERT_EQ(result.findings.size(), 1u);
       const driver::Finding& finding = result.findings[0];
@@ -420,142 +384,6 @@ TEST(Warp, AMemberMaskOf0IsAFault) {
       EXPECT_EQ(finding.thread, (std::array<std::uint32_t, 3>{mask.lane, 0, 0}));
       EXPECT_EQ(finding.where, "test.ptx:19:5");
     }
-  }
-}
-
-const char kFactorial[] = R"(
-.func (.param .b32 result) factorial(.param .b32 n) {
-  .reg .pred %p<2>;
-  .reg .b32 %r<6>;
-  ld.param.u32 %r1, [n];
-  setp.gt.u32 %p1, %r1, 1;
-  @%p1 bra MORE;
-  st.param.b32 [result], 1;
-  ret;
-MORE:
-  sub.u32 %r2, %r1, 1;
-  {
-    .param .b32 less;
-    st.param.b32 [less], %r2;
-    .param .b32 back;
-    call.uni (back), factorial, (less);
-    ld.param.b32 %r3, [back];
-  }
-  mul.lo.u32 %r4, %r3, %r1;
-  st.param.b32 [result], %r4;
-  ret;
-}
-)";
-
-TEST(Warp, RecursionToADepthOfItsOwnForEachLane) {
-  const WarpRun result = run(kernel(R"(
-    and.b32 %r2, %r1, 7;
-    {
-      .param .b32 a;
-      st.param.b32 [a], %r2;
-      .param .b32 b;
-      call.uni (b), factorial, (a);
-      ld.param.b32 %r3, [b];
-    }
-    st.global.u32 [%rd1], %r3;
-  )",
-                                    kFactorial),
-                             64);
-  ASSERT_EQ(result.state, Grid::State::kFinished);
-  const std::uint32_t expected[] = {1, 1, 2, 6, 24, 120, 720, 5040};
-  for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], expected[t % 8]) << t;
-  EXPECT_TRUE(result.findings.empty());
-}
-
-TEST(Warp, EndlessRecursionExhaustsTheStack) {
-  const WarpRun result = run(kernel("call forever;", R"(
-.func forever() {
-  .local .align 8 .b8 room[4096];
-  .reg .b64 %rd<2>;
-  mov.u64 %rd1, room;
-  st.local.u32 [%rd1], 1;
-  call forever;
-  ret;
-}
-)"),
-                             1);
-  EXPECT_EQ(result.state, Grid::State::kFaulted);
-  ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kStackOverflow);
-}
-
-TEST(Warp, LanesCallDifferentFunctions) {
-  const WarpRun result = run(kernel(R"(
-    and.b32 %r2, %r1, 1;
-    mul.wide.u32 %rd3, %r2, 8;
-    mov.u64 %rd4, table;
-    add.u64 %rd4, %rd4, %rd3;
-    ld.global.u64 %rd5, [%rd4];
-    {
-      .param .b32 a;
-      st.param.b32 [a], %r1;
-      .param .b32 b;
-      prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
-      call (b), %rd5, (a), prototype;
-      ld.param.b32 %r3, [b];
-    }
-    st.global.u32 [%rd1], %r3;
-  )",
-                                    R"(
-.func (.param .b32 result) twice(.param .b32 n) {
-  .reg .b32 %r<3>;
-  ld.param.u32 %r1, [n];
-  add.u32 %r2, %r1, %r1;
-  st.param.b32 [result], %r2;
-  ret;
-}
-.func (.param .b32 result) square(.param .b32 n) {
-  .reg .b32 %r<3>;
-  ld.param.u32 %r1, [n];
-  mul.lo.u32 %r2, %r1, %r1;
-  st.param.b32 [result], %r2;
-  ret;
-}
-.global .align 8 .u64 table[2] = {twice, square};
-)"),
-                             64);
-  ASSERT_EQ(result.state, Grid::State::kFinished);
-  for (std::uint32_t t = 0; t < 64; ++t)
-    EXPECT_EQ(result.words[t], t % 2 == 0 ? 2 * t : t * t) << t;
-}
-
-TEST(Warp, IndexedBranches) {
-  const WarpRun result = run(kernel(R"(
-    and.b32 %r2, %r1, 3;
-    ways: .branchtargets A, B, C, D;
-    brx.idx %r2, ways;
-  A: mov.u32 %r3, 10; bra END;
-  B: mov.u32 %r3, 20; bra END;
-  C: mov.u32 %r3, 30; bra END;
-  D: mov.u32 %r3, 40;
-  END:
-    st.global.u32 [%rd1], %r3;
-  )"),
-                             32);
-  ASSERT_EQ(result.state, Grid::State::kFinished);
-  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], 10 * (t % 4 + 1)) << t;
-}
-
-TEST(Warp, GuardsLeaveOtherLanesAlone) {
-  const WarpRun result = run(kernel(R"(
-    mov.u32 %r2, 5;
-    setp.lt.u32 %p1, %r1, 7;
-    @%p1 mov.u32 %r2, 6;
-    @!%p1 st.global.u32 [%rd1+512], %r2;
-    @%p1 bra.uni SKIP;
-    add.u32 %r2, %r2, 100;
-  SKIP:
-    st.global.u32 [%rd1], %r2;
-  )"),
-                             32);
-  for (std::uint32_t t = 0; t < 32; ++t) {
-    EXPECT_EQ(result.words[t], t < 7 ? 6u : 105u) << t;
-    EXPECT_EQ(result.words[128 + t], t < 7 ? 0u : 5u) << t;
   }
 }
 
