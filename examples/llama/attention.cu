@@ -19,6 +19,8 @@ constexpr unsigned kWarps = 8;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
 constexpr unsigned kGroup = 4;  // queries for each head of keys and values
 constexpr unsigned kMostSplits = 16;
+constexpr unsigned kLine = 64;       // elements of a line of L2
+constexpr unsigned kStepsAhead = 4;  // whose rows are asked of L2
 // What a block gets of all warps of the cluster.
 template <unsigned kWidth>
 struct Parts {
@@ -120,8 +122,17 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
     key_bits = *reinterpret_cast<const uint4*>(key);
     value_bits = *reinterpret_cast<const uint4*>(value);
   };
+  // Asks L2 for the lines of a later row, so that a step finds its rows there.
+  const auto ask = [&](unsigned steps) {
+    if (row + steps * kStep >= end || column % kLine != 0) return;
+    const unsigned long long at = steps * kStep * stride;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(key + at)));
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(value + at)));
+  };
   const bool is_early = row < end && row < newest;
   if (is_early) load();
+#pragma unroll 1
+  for (unsigned steps = 1; steps <= kStepsAhead; ++steps) ask(steps);
   // All blocks of the cluster are ready to receive after this.
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 
@@ -149,6 +160,7 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
     key += kStep * stride;
     value += kStep * stride;
     if (row < end) load();
+    ask(kStepsAhead);
 #pragma unroll
     for (unsigned g = 0; g < kGroup; ++g) {
       float score = 0;

@@ -80,6 +80,15 @@ TEST(AddressBinder, NumbersOfPlacesInTheBlockTellOfNoBuffer) {
   EXPECT_EQ(why(index + from_shared + stored), UnknownAddress::kLoaded);
 }
 
+TEST(AddressBinder, APrefetchLeavesNothingInMemory) {
+  const std::string index =
+      "ld.global.u32 %r3, [%a]; mul.wide.u32 %d3, %r3, 4; add.u64 %d1, %c, %d3;";
+  const std::string store = "st.global.u32 [%d1], 1;";
+  EXPECT_EQ(why(index + "prefetch.global.L2 [%d1];" + store), std::nullopt);
+  EXPECT_EQ(why(index + "cp.async.bulk.prefetch.L2.global [%d1], 16;" + store), std::nullopt);
+  EXPECT_EQ(why(index + store + "st.shared.u64 [shared], %d1;"), UnknownAddress::kLoaded);
+}
+
 // A constant address is unknown. It is a null pointer only in place of another one.
 TEST(AddressBinder, AConstantAddressIsNotKnown) {
   EXPECT_EQ(why("mov.u64 %d1, 0; st.global.u32 [%d1], 1;"), UnknownAddress::kConstant);

@@ -73,6 +73,7 @@ class FactCollector {
                         (operation.kind == Operation::Kind::kCompute &&
                          !is_computation(ptx::form_of(*operation.instruction)));
     const ptx::Form* const form = ptx::form_of(*operation.instruction);
+    if (form != nullptr && form->kind == ptx::Form::Kind::kHint) return;
     reduces_memory_ |= form != nullptr && form->access == ptx::Form::Access::kReduce;
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
       if (leaves_as_it_is(*operation.instruction, k)) {
