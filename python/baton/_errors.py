@@ -139,6 +139,8 @@ def make(code: str, of_arguments: bool, message: str, file: str, line: int, colu
     if code == "interrupted":
         return KeyboardInterrupt(message)
     kind = ArgumentError if of_arguments and code == "invalid_input" else _CLASSES[code]
+    if kind is FaultError and any(finding.is_error for finding in findings):
+        kind = FindingError
     where = ":".join([file, *(str(number) for number in (line, column) if number)]) if file else ""
     error = kind(message, code=code, where=where, notes=notes, driver_result=driver_result,
                  findings=findings)

@@ -75,6 +75,14 @@ def test_a_fault_is_told_once_and_the_device_goes_on(kernels):
     assert [finding.kind for finding in device.findings()] == ["out_of_bounds"]
 
 
+def test_a_fault_that_the_simulated_gpu_finds_is_a_finding(kernels):
+    with pytest.raises(baton_package.FindingError, match="past the end of argument 0") as caught:
+        with baton_package.on("sim:h200"):
+            kernels["wild"][2, 64](np.zeros(64, np.float32))
+    assert caught.value.code == "fault" and caught.value.where.startswith("bad.cu:7:")
+    assert [finding.kind for finding in caught.value.findings] == ["out_of_bounds"]
+
+
 def test_on_is_left_in_order():
     outer = baton_package.on("sim:h200")
     inner = baton_package.on("sim:tiny")

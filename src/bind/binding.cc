@@ -247,6 +247,40 @@ class SymbolBinder {
   std::vector<std::optional<BoundSymbol>> known_;  // in the program's order
 };
 
+// Whether the last operation divides by an expression with that name.
+bool divides_by(const ExpressionCode& code, std::string_view name) {
+  using Op = ExpressionCode::Op;
+  const Op last = code.nodes.back().op;
+  if (last != Op::kDivide && last != Op::kFloorDiv) return false;
+  // Back through the divisor, which is all in front of the operation.
+  int missing = 1;
+  for (std::size_t i = code.nodes.size() - 1; missing > 0;) {
+    const ExpressionCode::Node& node = code.nodes[--i];
+    if (node.op == Op::kName && code.names[static_cast<std::size_t>(node.value)] == name) {
+      return true;
+    }
+    missing += arity(node.op) - 1;
+  }
+  return false;
+}
+
+// Refuses "N / ranks" with a remainder: the parts of the shard would lack these elements.
+void check_parts(const ProgramBuffer& buffer, std::size_t axis, ExpressionCode code,
+                 const std::vector<std::int64_t>& values) {
+  for (const BufferShard& shard : buffer.shards) {
+    if (shard.axis != axis || !divides_by(code, ranks_symbol(shard.group))) continue;
+    code.nodes.back().op = ExpressionCode::Op::kRemainder;
+    const std::int64_t left = code.evaluate(values);
+    if (left == 0) return;
+    throw error_at(
+        buffer.shape[axis].where(), ErrorCode::kInvalidInput,
+        "dimension {} of buffer {} is {}, which leaves a remainder of {}{}; the parts of "
+        "a shard are equal: take another size or another number of ranks",
+        axis, buffer.name, buffer.shape[axis].text(), left,
+        code.values_in(code.nodes.back(), values));
+  }
+}
+
 }  // namespace
 
 std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings) {
@@ -271,6 +305,7 @@ std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
                      "dimension {} of buffer {} is {}: {} is negative{}", shape.size(), buffer.name,
                      value, extent.text(), code.values_in(code.nodes.back(), values));
     }
+    check_parts(buffer, shape.size(), code, values);
     shape.push_back(value);
   }
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return shape;

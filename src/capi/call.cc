@@ -42,6 +42,11 @@ void Call::refuse_null(const char* argument) const {
   throw error(ErrorCode::kInvalidInput, "{}: {} is a null pointer", function_, argument);
 }
 
+void Call::refuse_size(std::size_t size, const char* argument) const {
+  throw error(ErrorCode::kInvalidInput, "{}: {} has {} bytes, and no memory is so large", function_,
+              argument, size);
+}
+
 void Call::refuse_handle(const char* argument, std::string_view kind, bool same_kind) const {
   if (same_kind) {
     throw error(ErrorCode::kInvalidInput, "{}: {} is a {} that was released", function_, argument,

@@ -64,6 +64,7 @@ class Call {
   // Bytes of the caller, likewise.
   void require_bytes(const void* bytes, std::size_t count, const char* argument) const {
     if (bytes == nullptr && count != 0) refuse_null(argument);
+    if (count > PTRDIFF_MAX) refuse_size(count, argument);
   }
 
   // A pointer of the caller that is not null: of the driver, of a struct, or to a function.
@@ -159,6 +160,7 @@ class Call {
   std::size_t struct_size(const void* given, std::size_t known, const char* argument) const;
   std::size_t checked_size(std::size_t size, const char* argument) const;
 
+  [[noreturn]] void refuse_size(std::size_t size, const char* argument) const;
   [[noreturn]] void refuse_null(const char* argument) const;
   [[noreturn]] void refuse_handle(const char* argument, std::string_view kind,
                                   bool same_kind) const;

@@ -1,7 +1,11 @@
 #include "driver/cuda.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -52,6 +56,30 @@ void fill(Driver& driver, const DynamicLibrary& library) {
 #include "driver/entries.inc"
 }
 
+// Whether the loader found no file for the name. It begins with the name then, and otherwise with
+// the path of what it found, or the name of a library that a driver needs. An empty file counts as
+// none: containers have one where the host's driver would be mounted.
+bool is_absent(const std::string& name, const std::string& reason) {
+  const std::filesystem::path found = reason.substr(0, reason.find(": "));
+  std::error_code failure;
+  if (found == name && (!found.has_parent_path() || !std::filesystem::exists(found, failure))) {
+    return true;
+  }
+  return std::filesystem::file_size(found, failure) == 0;
+}
+
+std::optional<DynamicLibrary> open_library(const std::vector<std::string>& names,
+                                           std::string& why) {
+  why = "no CUDA driver is installed: ";
+  for (const std::string& name : names) {
+    std::string reason;
+    if (auto library = DynamicLibrary::open({&name, 1}, &reason)) return library;
+    if (!is_absent(name, reason)) refuse(name, reason);
+    why += &name == &names.front() ? reason : "; " + reason;
+  }
+  return std::nullopt;
+}
+
 Loaded load() {
   Loaded loaded;
   Driver& driver = loaded.driver;
@@ -60,11 +88,9 @@ Loaded load() {
   const std::vector<std::string> names =
       chosen != nullptr && *chosen != '\0' ? std::vector<std::string>{chosen}
                                            : std::vector<std::string>{"libcuda.so.1", "libcuda.so"};
-  auto library = DynamicLibrary::open(names, &loaded.why);
-  if (!library) {
-    loaded.why = "no CUDA driver is installed: " + loaded.why;
-    return loaded;
-  }
+  std::optional<DynamicLibrary> library = open_library(names, loaded.why);
+  if (!library) return loaded;
+  loaded.why.clear();
   driver.path = library->path();
   fill(driver, *library);
   // Unloading a driver while its threads run is not supported by anyone.

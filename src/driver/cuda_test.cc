@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -30,6 +31,35 @@ TEST(LoadCuda, AbsentDriverIsNoError) {
   std::string why;
   EXPECT_EQ(load_cuda(&why), nullptr);
   EXPECT_NE(why.find("/nonexistent/libcuda.so"), std::string::npos) << why;
+}
+
+// A file of this name that has these contents, found as the installed driver is.
+std::string found_driver(const std::string& contents) {
+  std::string path = testing::TempDir() + "baton_driver_XXXXXX";
+  EXPECT_NE(mkdtemp(path.data()), nullptr);
+  path += "/libcuda.so.1";
+  std::ofstream(path) << contents;
+  setenv("BATON_CUDA_DRIVER", path.c_str(), 1);
+  return path;
+}
+
+TEST(LoadCuda, AFileThatCannotBeLoadedIsAnError) {
+  const std::string path = found_driver("not a library");
+  try {
+    load_cuda();
+    FAIL() << "a driver that is there was taken for none";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
+    EXPECT_NE(failure.message().find(path + " does not start"), std::string::npos)
+        << failure.what();
+  }
+}
+
+TEST(LoadCuda, AnEmptyFileIsNoDriver) {
+  const std::string path = found_driver("");
+  std::string why;
+  EXPECT_EQ(load_cuda(&why), nullptr);
+  EXPECT_NE(why.find(path), std::string::npos) << why;
 }
 
 TEST(LoadCuda, LibraryThatIsNoDriverIsAnError) {

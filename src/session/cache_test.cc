@@ -194,6 +194,15 @@ TEST_F(CacheTest, FrozenRowsAreNotWritten) {
   EXPECT_THAT(kinds({.appended = "pos[0] - 1"}), Contains("frozen_write"));
 }
 
+// Nothing else makes the simulated GPU look at accesses of this program.
+TEST_F(CacheTest, FrozenRowsAreNotWrittenByLaunchesWithFullEdges) {
+  if (!is_simulated(open_device())) GTEST_SKIP() << "a GPU finds nothing";
+  Executable executable = Executable::prepare(program(text({.appended = "pos[0] - 1"})),
+                                              open_device(), {.pdl = PdlMode::kOff});
+  EXPECT_THROW(executable.run(), Error);
+  EXPECT_EQ(executable.report().findings.at(0).kind, "frozen_write");
+}
+
 TEST_F(CacheTest, RowsAreCountedAlongAnAxis) {
   // The same memory as four layers of two rows: row 1 of each layer is appended, and row 0 frozen.
   const std::string role = R"(role = "cache", frozen = { count = "pos[0]", axis = 1 })";

@@ -132,6 +132,7 @@ static void null_memory(void) {
   REFUSED(baton_memory_copy(memory, 0, memory, 4, 8, NULL), "leaves the memory of 8 bytes");
   REFUSED(baton_memory_fill(memory, 4, 0, 8, NULL), "leaves the memory of 8 bytes");
   REFUSED(baton_memory_fill(memory, SIZE_MAX, 0, 2, NULL), "leaves the memory of 8 bytes");
+  REFUSED(baton_memory_upload(memory, 0, &bytes, SIZE_MAX, NULL), "no memory is so large");
   // Nothing may be copied from nowhere.
   OK(baton_memory_upload(memory, 8, NULL, 0, NULL));
   REQUIRE_OK(baton_memory_alloc(device, 0, &nothing));
@@ -413,6 +414,8 @@ static void null_bundles(void) {
   FAILS(baton_bundle_open("nowhere.baton", BATON_VERIFY_INDEX, &bundle), BATON_ERROR_NOT_FOUND,
         "nowhere.baton");
   REFUSED(baton_bundle_from_bytes(NULL, 8, NULL, BATON_VERIFY_INDEX, &bundle), "bytes is a null");
+  REFUSED(baton_bundle_from_bytes(kBundle, SIZE_MAX, NULL, BATON_VERIFY_INDEX, &bundle),
+          "no memory is so large");
   REFUSED(baton_bundle_from_bytes(kBundle, 8, NULL, BATON_VERIFY_INDEX, NULL), "bundle is a null");
   REFUSED(baton_bundle_from_bytes(kBundle, 8, "b", BATON_VERIFY_INDEX, &bundle), "b");
   REFUSED(baton_bundle_from_bytes(NULL, 0, NULL, BATON_VERIFY_ALL, &bundle), "<bundle>");

@@ -15,6 +15,9 @@
 namespace baton::cli {
 namespace {
 
+constexpr std::string_view kSeeds = "a number from 0 to 2^64 - 1";
+constexpr std::string_view kCounts = "a number from 1 to 2^64 - 1";
+
 // What running and measuring have in common.
 tools::TrustedFiles trusted_files(const RawOptions& raw) {
   return {raw.trusted.begin(), raw.trusted.end()};
@@ -52,11 +55,10 @@ T checked_common(const RawOptions& raw) {
   command.symbols = parse_symbols(raw.set);
   command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
   if (!raw.repeat.empty()) {
-    command.repeat =
-        parse_integer<std::uint64_t>("--repeat", raw.repeat, 1, "a number of at least 1");
+    command.repeat = parse_integer<std::uint64_t>("--repeat", raw.repeat, 1, kCounts);
   }
   if (!raw.seed.empty()) {
-    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, "a number of at least 0");
+    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, kSeeds);
   }
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
@@ -278,7 +280,7 @@ Command checked_tune(const RawOptions& raw) {
   command.symbols = parse_symbols(raw.set);
   command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
   if (!raw.seed.empty()) {
-    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, "a number of at least 0");
+    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, kSeeds);
   }
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");

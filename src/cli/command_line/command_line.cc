@@ -45,13 +45,13 @@ class CommandLineParser {
     const bool asks_help =
         std::any_of(arguments.begin(), arguments.end(),
                     [](const std::string& word) { return word == "--help" || word == "-h"; });
-    if (!asks_help) check_words(called, arguments);
+    // Whatever else is wrong, and whichever option lacks its value before it.
+    if (asks_help && called != nullptr) return ShowHelp{std::string(called->name)};
+    check_words(called, arguments);
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(arguments));
     } catch (const CLI::ParseError& failure) {
-      // Help says what is missing, too.
-      if (asks_help && called != nullptr) return ShowHelp{std::string(called->name)};
       throw error(ErrorCode::kInvalidInput, "{}; {} lists the options", failure.what(),
                   help_call(called));
     }

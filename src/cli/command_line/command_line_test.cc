@@ -167,6 +167,8 @@ TEST(CommandLine, HelpAndVersionEverywhere) {
   parsed<ShowVersion>({"version", "--json"});
   EXPECT_EQ(parsed<ShowHelp>({"--help"}).command, "");
   EXPECT_EQ(parsed<ShowHelp>({"help"}).command, "");
+  EXPECT_EQ(parsed<ShowHelp>({"run", "p.toml", "--device", "--help"}).command, "run");
+  EXPECT_EQ(parsed<ShowHelp>({"exec", "--json", "-h", "--", "./app"}).command, "exec");
   for (const std::string& command : command_names()) {
     parsed<ShowVersion>({command, "-V"});
     EXPECT_EQ(parsed<ShowHelp>({command, "--help"}).command, command);
@@ -238,6 +240,8 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--set"}, {"--set lacks its value: --set NAME=VALUE"}},
       {{"run", "p.toml", "--set="}, {"--set lacks its value: --set NAME=VALUE"}},
       {{"run", "p.toml", "--device", "--json"}, {"--device lacks its value: --device DEVICE"}},
+      {{"run", "p.toml", "--device", "--nope"}, {"--device lacks its value: --device DEVICE"}},
+      {{"record", "-o", "a", "--json", "--nope"}, {"--json lacks its value: --json FILE"}},
       {{"compile", "k.cu", "-o"}, {"-o lacks its value: -o OUT", "baton compile --help"}},
       {{"run", "p.toml", "--json=no"}, {"--json takes no value", "\"--json=no\""}},
       {{"run", ""}, {"an argument is empty", "baton run PROGRAM"}},
@@ -257,6 +261,7 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
       {{"run", "p.toml", "--repeat", "1.5"}, {"--repeat", "\"1.5\""}},
       {{"run", "p.toml", "--seed", "-1"}, {"--seed", "\"-1\""}},
+      {{"run", "p.toml", "--seed", "18446744073709551616"}, {"from 0 to 2^64 - 1"}},
       {{"run", "p.toml", "--timeout", "0"}, {"--timeout", "seconds", "\"0\""}},
       {{"run", "p.toml", "--timeout", "inf"}, {"--timeout", "\"inf\""}},
       {{"run", "p.toml", "--device", "sim", "--device", "cuda"},

@@ -47,7 +47,7 @@ class WordChecker {
       std::optional<std::string_view> value;
       if (is_joined) {
         value = word.substr(equals + 1);
-      } else if (i + 1 < words.size() && !is_long_option(words[i + 1])) {
+      } else if (i + 1 < words.size() && !looks_like_option(words[i + 1])) {
         value = words[++i];
       }
       if (!value || (is_joined && value->empty())) refuse_missing(*option, name);
@@ -63,8 +63,9 @@ class WordChecker {
     return found == options_.end() ? nullptr : &*found;
   }
 
-  bool is_long_option(std::string_view word) const {
-    return word.starts_with("--") && find(word) != nullptr;
+  // No value begins so: a misspelt option is not a name or a file.
+  static bool looks_like_option(std::string_view word) {
+    return word.size() > 2 && word.starts_with("--");
   }
 
   [[noreturn]] void refuse_empty() const {

@@ -49,6 +49,7 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
   bindings.setup = {limits.timeout, limits.interrupt};
   output.progress("bind and upload");
   executable.bind(std::move(bindings));
+  output.write_held();
   warn_of_pdl(command.pdl, program, executable.edges(), output);
   show_symbols(executable.symbols(), output);
   output.flush();

@@ -115,6 +115,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
   bindings.symbols = command.symbols;
   bindings.collectives = command.collectives;
   CheckReport report = executable.check(bindings);
+  output.write_held();
   show_rewrites(executable.modules(), output);
   show_check(report, executable, command.verbose, output);
   output.result()["next"] = nullptr;

@@ -68,8 +68,8 @@ void RankOfRun::enter(const Program& program, Output& output, NamedValues option
   if (!program.world()) {
     if (world_) {
       throw error(ErrorCode::kInvalidInput,
-                  "--devices gives {} ranks a device each, and {} has no world; add [world] to it",
-                  world_->ranks(), printable(program.name()));
+                  "--devices starts a rank on each of {}, and {} has no world; add [world] to it",
+                  counted(world_->ranks(), "device"), printable(program.name()));
     }
     return;
   }

@@ -226,6 +226,7 @@ void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Ou
                     passed.count());
   };
   executable.bind(std::move(bindings));
+  output.write_held();
   warn_of_pdl(command.pdl, program, executable.edges(), output);
   show_symbols(executable.symbols(), output);
   if (seen) seen->check(program, executable.symbols());

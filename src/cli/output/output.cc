@@ -78,6 +78,21 @@ void Output::warning(std::string_view message) {
   result()["warnings"].push_back(message);
 }
 
+void Output::hold_warning(std::string_view message) {
+  // Several files are told of one after another.
+  if (!part_.empty()) return warning(message);
+  ++warnings_;
+  held_.emplace_back(message);
+  result()["warnings"].push_back(message);
+}
+
+void Output::write_held() {
+  for (const std::string& message : std::exchange(held_, {})) {
+    --warnings_;  // it is counted again
+    diagnostic(Style::kWarning, "warning", message);
+  }
+}
+
 std::string Output::excerpt(std::string_view where) {
   if (sources_ == nullptr || where.empty()) return {};
   const std::string lines = sources_->excerpt(where);
@@ -166,9 +181,11 @@ void Output::report(const Error& error) {
     add_excerpt(std::string_view(note).substr(0, note.find(": ")));
   }
   write_error(error_line(error), lines);
+  write_held();
 }
 
 void Output::report_warnings() {
+  write_held();
   const std::string what = counted(warnings_, "warning") + ", and --strict allows none";
   write_error("error: " + what, {});
   result()["error"] = {{"code", "warnings"}, {"what", what}, {"where", nullptr}};
@@ -181,6 +198,7 @@ void Output::flush() {
 }
 
 void Output::finish() {
+  write_held();
   result()["status"] = result().contains("error") ? "failed" : warnings_ > 0 ? "warnings" : "ok";
   // Names and paths may hold bytes that are not UTF-8; JSON cannot.
   if (json_) {

@@ -62,6 +62,10 @@ class Output {
   }
   // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
   void warning(std::string_view message);
+  // The same, written by `write_held`, and otherwise behind the error or at the end: of what an
+  // error that comes next may be the cause.
+  void hold_warning(std::string_view message);
+  void write_held();
   // A line on standard error that the JSON object has under a key of its own. Below it, the source
   // line at `where`, if that is known.
   void diagnostic(Style style, std::string_view word, std::string_view message,
@@ -116,6 +120,7 @@ class Output {
   std::shared_ptr<tools::SourceLines> sources_;
   tools::FileGuard files_;
   std::unique_ptr<nlohmann::ordered_json> result_;
+  std::vector<std::string> held_;  // warnings that are not written yet
 };
 
 // The first line of an error as the command line prints it:

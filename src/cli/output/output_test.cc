@@ -154,6 +154,34 @@ TEST(Output, TheStatusSaysHowItEnded) {
             "failed");
 }
 
+TEST(Output, HeldWarningsFollowTheError) {
+  const auto lines_of = [](const auto& fill) {
+    testing::internal::CaptureStderr();
+    const auto result = nlohmann::json::parse(standard_output_of(true, fill));
+    EXPECT_EQ(result["warnings"], nlohmann::json({"held"}));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(lines_of([](Output& output) {
+              output.hold_warning("held");
+              output.report(Error(ErrorCode::kLimit, "x"));
+            }),
+            "error: x\nwarning: held\n");
+  EXPECT_EQ(lines_of([](Output& output) {
+              output.hold_warning("held");
+              output.write_held();
+              EXPECT_EQ(output.warnings(), 1u);
+              output.report(Error(ErrorCode::kLimit, "x"));
+            }),
+            "warning: held\nerror: x\n");
+  EXPECT_EQ(lines_of([](Output& output) { output.hold_warning("held"); }), "warning: held\n");
+  EXPECT_EQ(lines_of([](Output& output) {
+              output.hold_warning("held");
+              EXPECT_EQ(output.warnings(), 1u);
+              output.report_warnings();
+            }),
+            "warning: held\nerror: 1 warning, and --strict allows none\n");
+}
+
 TEST(Output, BytesThatAreNoUtf8DoNotBreakJson) {
   EXPECT_TRUE(nlohmann::json::accept(
       standard_output_of(true, [](Output& output) { output.result()["name"] = "\xff\xfe"; })));

@@ -128,7 +128,8 @@ baton::RunOptions timed_options(const std::optional<double>& timeout,
 void show_program(const Program& program, const std::filesystem::path& file, Output& output) {
   output.result()["program"] = program.name();
   output.line("program  {} ({})", program.name(), file.string());
-  for (const std::string& warning : program.warnings()) output.warning(warning);
+  // What nothing uses may be what an argument that is refused should have been.
+  for (const std::string& warning : program.warnings()) output.hold_warning(warning);
 }
 
 void show_device(const Device& device, Output& output) {

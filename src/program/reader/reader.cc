@@ -150,8 +150,10 @@ class PartReader {
     static constexpr std::array<std::string_view, 2> kKeys = {"axis", "group"};
     const TableReader table(document_, node, "shard of " + buffer.what(), kKeys);
     const DocumentNode& axis = table.require("axis");
-    if (axis.kind != Kind::kInteger || axis.integer < 0) {
-      table.refuse(axis, "axis", "a number of at least 0");
+    if (axis.kind != Kind::kInteger) table.refuse(axis, "axis", "a number of at least 0");
+    if (axis.integer < 0) {
+      throw error_at(document_.place(axis), ErrorCode::kInvalidInput,
+                     "axis of {} is {}, it must be at least 0", table.what(), axis.integer);
     }
     return {static_cast<std::size_t>(axis.integer), table.string("group").value_or(""),
             document_.place(axis)};

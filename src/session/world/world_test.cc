@@ -179,6 +179,29 @@ TEST(World, TheShapeOfAWholeInputDecidesSymbols) {
   }
 }
 
+TEST(World, PartsThatLeaveElementsOutAreRefused) {
+  const std::string part = kWorld + "[symbols]\nN = 7\n";
+  const std::string reduce = step("all_reduce = { buffer = \"x\" }");
+  const auto sharded = [&](const std::string& extent) {
+    return part + buffer("x", "f32", "[\"" + extent + "\"]", "inout", "ones") +
+           "shard = { axis = 0 }\n" + reduce;
+  };
+  for (const auto& failure : on_ranks(2, [&](const Device&device, const World&world) {
+         ran(sharded("N / ranks"), device, world);
+       })) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure->message(),
+                HasSubstr("dimension 0 of buffer x is N / ranks, which leaves a "
+                          "remainder of 1 (N = 7, ranks = 2)"));
+  }
+  // These say what becomes of the rest.
+  for (const std::string extent : {"ceildiv(N, ranks)", "N / ranks + 1", "2*ranks / 3"}) {
+    expect_none(on_ranks(
+        2, [&](const Device& device, const World& world) { ran(sharded(extent), device, world); }));
+  }
+}
+
 const std::string kSum = kWorld + "[symbols]\nN = 4\n" +
                          buffer("x", "f32", "[\"N\"]", "inout", "ones") +
                          step("all_reduce = { buffer = \"x\", op = \"sum\" }");

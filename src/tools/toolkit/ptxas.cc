@@ -149,7 +149,8 @@ fs::path make_toolkit(const fs::path& folder, const std::optional<fs::path>& fro
   write_ptxas_wrapper(programs / "ptxas", toolkit / "bin" / "ptxas");
   return toolkit;
 } catch (const fs::filesystem_error& failure) {
-  throw error(ErrorCode::kInvalidInput, "{} cannot be made: {}", folder.string(), failure.what());
+  throw error(ErrorCode::kInvalidInput, "the toolkit {} cannot be made: {}: {}", folder.string(),
+              failure.path1().string(), failure.code().message());
 }
 
 }  // namespace baton::tools

@@ -149,9 +149,11 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::own_snap
   auto made = std::make_shared<Snapshot>();
   for (const auto& [base, allocation] : live) {
     if (is_in_heap(base)) continue;
+    Shadow& shadow = allocation->backing->shadow();
+    const bool is_looked_at = watched || allocation->read_only || shadow.has_frozen;
     const Region whole{base, allocation->size, allocation->backing->data(),
                        allocation->all_written ? nullptr : allocation->marks(),
-                       watched || allocation->read_only ? &allocation->backing->shadow() : nullptr};
+                       is_looked_at ? &shadow : nullptr};
     const auto add = [&](const Runs::Run& run) {
       made->regions.push_back(part_of(whole, base + run.begin, base + run.end));
       made->backings.push_back(allocation->backing);
