@@ -10,6 +10,7 @@
 #include "pdl/code/runtime_calls.h"
 #include "pdl/order/equalities.h"
 #include "pdl/order/shared_place.h"
+#include "pdl/order/shuffles.h"
 #include "pdl/value/deciding.h"
 #include "ptx/flat.h"
 #include "ptx/operand_use.h"
@@ -62,10 +63,21 @@ class CodeReader {
     index();
     code_.equalities = find_equalities(code_);
     code_.deciding = find_deciding(code_);
+    if (!shuffles_decide()) return std::move(code_);
+    code_.lone_shuffles = find_lone_shuffles(code_);
+    code_.deciding = find_deciding(code_);
     return std::move(code_);
   }
 
  private:
+  bool shuffles_decide() const {
+    return std::ranges::any_of(code_.operations, [this](const Operation& operation) {
+      return operation.exchange == Exchange::kShuffled &&
+             std::ranges::any_of(operation.defines,
+                                 [this](std::uint32_t id) { return code_.deciding[id]; });
+    });
+  }
+
   // Everything that analyses share.
   void index() {
     const std::vector<Operation>& operations = code_.operations;

@@ -150,6 +150,8 @@ struct Code {
   // By register: the operations that read it, in whatever way. Loads read local memory.
   ptx::UseLists users;
   std::vector<bool> deciding;  // by value (deciding.h)
+  // By operation: of shuffles that decide something (shuffles.h); empty if there are none.
+  std::vector<bool> lone_shuffles;
 
   // What stands among the registers, after the last one: local memory, as elements of one size in
   // bits, the carry flag, and what threads give each other (Exchange).

@@ -68,6 +68,22 @@ TEST(AccessRanges, OfShiftsAndProducts) {
   EXPECT_FALSE(is_bounded(of("mov.u32 %r4, %clock; mul.hi.s32 %s, %r4, %r4;")));
 }
 
+TEST(AccessRanges, OfBits) {
+  const auto of = [](const std::string& compute) {
+    return with_index("mov.u32 %r4, %clock; " + compute +
+                      " mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + kLoad);
+  };
+  EXPECT_EQ(reach(of("popc.b32 %s, %r4;")), "1 [256, 388)");
+  EXPECT_EQ(reach(of("clz.b32 %s, %r4;")), "1 [256, 388)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; or.b32 %s, %s, 8;")), "1 [288, 320)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; xor.b32 %s, %s, 8;")), "1 [256, 320)");
+  EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 3;")), "1 [256, 288)");
+  EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 0;")), "1 [256, 260)");
+  EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 259;")), "1 [256, 288)") << "8 bits of it count";
+  EXPECT_FALSE(is_bounded(of("bfe.u32 %s, %r4, 7, %r1;")));
+  EXPECT_FALSE(is_bounded(of("bfe.s32 %s, %r4, 7, 3;")));
+}
+
 TEST(AccessRanges, OfScalars) {
   const char* row = "mul.wide.s32 %d1, %r0, 64; add.s64 %d2, %b, %d1; st.global.u32 [%d2], %r0;";
   EXPECT_EQ(reach(row, 3), "2 [192, 196)");

@@ -177,6 +177,14 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
   }
   leads_beside_ =
       tells_alignment_ && std::ranges::any_of(arguments, &GivenArgument::has_neighbours);
+  for (const Origin& origin : footprint.left) {
+    const Mixture found = mixture(origin);
+    loads_indexes_ = loads_indexes_ && !found.unknown && found.pieces.empty();
+  }
+  stores_differences_ =
+      stores_differences_ || std::ranges::any_of(footprint.left_behind, [&](const Origin& origin) {
+        return origin.is_unknown || !mixture(origin).pieces.empty();
+      });
   for (const Origin& origin : footprint.stored) {
     const Mixture found = mixture(origin);
     const bool is_one_place = found.count() == 1 && found.only_whole;

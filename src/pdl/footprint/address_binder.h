@@ -97,8 +97,8 @@ struct TouchedMemory {
 
 // What a loaded value may be that is added to an address.
 enum class LoadedValue : std::uint8_t {
-  kIndex,       // unless the kernel itself stores differences of addresses
-  kDifference,  // of two addresses, too: another kernel may have stored it
+  kIndex,       // unless the kernel itself stores addresses, or differences of them
+  kDifference,  // of two addresses, too: another kernel may have stored it, or both
 };
 
 // Binds the accesses of one launch. Refers to its arguments, which must outlive it.
@@ -111,7 +111,8 @@ class AddressBinder {
 
   // Whether places are wider than what arguments are given.
   bool widens_places() const { return tells_alignment_; }
-  // Whether the kernel may leave in memory what leads from the address of one buffer to another.
+  // Whether the kernel may leave in memory what leads from the address of one buffer to another:
+  // addresses, or what was computed from several.
   bool stores_differences() const { return stores_differences_; }
   // Empty if the access touches no global memory.
   TouchedMemory touched(const AccessGroup& access) const;

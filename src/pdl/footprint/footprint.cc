@@ -50,6 +50,8 @@ class Builder {
     out_.conditions = listed(origins_.conditions);
     out_.stored = listed(origins_.stored);
     out_.aligned = listed(origins_.aligned);
+    out_.left = listed(origins_.left);
+    out_.left_behind = listed(origins_.left_behind);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 

@@ -22,6 +22,11 @@ struct Passed {
 // By operation.
 std::vector<Passed> count_meetings(const Code& code, Meeting meeting);
 
+// Whether a thread that executes an operation passes a meeting by that.
+enum class Passes : std::uint8_t { kNever, kPerhaps, kAlways };
+// Of meetings that are told by operation.
+std::vector<Passed> count_meetings(const Code& code, const std::vector<Passes>& passes);
+
 // Whether a meeting may be completed without a thread that has not ended, or orders nothing.
 bool is_disturbed(const Code& code, Meeting meeting);
 

@@ -149,11 +149,42 @@ TEST(Laundering, MemoryComputesWithAddresses) {
   }
   for (const std::string& body :
        std::vector<std::string>{"ld.global.u64 %s, [%c]; atom.shared.add.u64 %t, [shared], %s;",
-                                "atom.shared.exch.b64 %t, [shared], %a; ld.global.u64 %t, [%c];",
-                                "atom.shared.cas.b64 %t, [shared], 0, %a; ld.global.u64 %t, [%c];",
+                                "atom.shared.exch.b64 %t, [shared], 8; ld.global.u64 %t, [%c];",
                                 "st.shared.u64 [shared], 8; " + reduces +
                                     ".add.u64 [%c], [shared], 16;"
                                     "ld.global.u64 %t, [%c];"}) {
+    EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+}
+
+// A kernel that stores two addresses and loads them finds their difference in ways that are not
+// told from computing an index.
+TEST(Laundering, StoredAddressesAreFoundOut) {
+  const std::string stored = "st.shared.u64 [shared], %a; st.shared.u64 [shared+8], %b;";
+  for (const std::string& body : std::vector<std::string>{
+           // By counting, bit by bit, and by halves.
+           stored +
+               ".reg .b64 %n; ld.shared.u64 %s, [shared]; ld.shared.u64 %t, [shared+8];"
+               "mov.b64 %n, 0; Again: add.u64 %n, %n, 4; add.u64 %t, %t, 4;"
+               "setp.ne.u64 %q0, %s, %t; @%q0 bra Again; mov.b64 %t, %n;",
+           stored +
+               "ld.shared.u64 %s, [shared]; and.b64 %s, %s, 1024; setp.ne.u64 %q0, %s, 0;"
+               "mov.u64 %t, 0; @%q0 mov.u64 %t, 1024; ld.shared.u64 %s, [shared+8];"
+               "sub.u64 %t, %t, %s;",
+           stored +
+               "ld.shared.u32 %w0, [shared]; ld.shared.u32 %w1, [shared+8]; sub.u32 %w0, %w0, %w1;"
+               "cvt.s64.s32 %t, %w0;",
+           "atom.shared.exch.b64 %s, [shared], %a; atom.shared.cas.b64 %s, [shared+8], 0, %b;"
+           "ld.shared.u32 %w0, [shared]; ld.shared.u32 %w1, [shared+8]; sub.u32 %w0, %w0, %w1;"
+           "cvt.s64.s32 %t, %w0;"}) {
+    EXPECT_NE(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
+  }
+  for (const std::string& body : std::vector<std::string>{
+           // What is stored leads to no buffer, or cannot be loaded here.
+           "mov.u64 %s, shared; st.shared.u64 [shared], %s; ld.global.u64 %t, [%c];",
+           ".local .align 8 .b8 l[8]; st.local.u64 [l], %a; ld.global.u64 %t, [%c];",
+           ".local .align 8 .b8 l[8]; mov.u64 %s, l; cvta.local.u64 %s, %s; st.u64 [%s], %a;"
+           "ld.global.u64 %t, [%c];"}) {
     EXPECT_EQ(verdict_of(body + "add.u64 %z, %b, %t;"), EdgeVerdict::kProven) << body;
   }
 }

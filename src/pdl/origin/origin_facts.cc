@@ -40,7 +40,9 @@ class FactCollector {
 
   // Copies that reduce compute with what memory holds: addresses that the kernel left there.
   void finish() {
-    if (reduces_memory_) pool_.join(out_.stored, left_addresses_);
+    for (const OriginId id : out_.left) {
+      if (reduces_memory_) pool_.join(out_.stored, pool_.mix(id, OriginPool::kNumber));
+    }
   }
 
  private:
@@ -75,11 +77,14 @@ class FactCollector {
     const ptx::Form* const form = ptx::form_of(*operation.instruction);
     if (form != nullptr && form->kind == ptx::Form::Kind::kHint) return;
     reduces_memory_ |= form != nullptr && form->access == ptx::Form::Access::kReduce;
+    // A policy of the cache is no memory.
+    const bool is_policy = operation.instruction->opcode == "createpolicy";
+    const Reach reach = is_policy ? Reach::kLocal : reach_of(operation);
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
       if (leaves_as_it_is(*operation.instruction, k)) {
-        note_stored(of(operation.sources[k]), operation.space != Operation::Space::kLocal);
+        note_stored(of(operation.sources[k]), reach);
       } else {
-        note_deciding(of(operation.sources[k]), computes_in_memory(*operation.instruction));
+        note_deciding(of(operation.sources[k]), computes_in_memory(*operation.instruction), reach);
       }
     }
     if (!writes) return;
@@ -87,6 +92,32 @@ class FactCollector {
       const OriginId index = pool_.index_of(id);
       if (!values_.is_only_loaded(index)) pool_.join(out_.stored, index);
     }
+  }
+
+  // Which loads may read what an operation leaves in memory: those of local memory, which is
+  // followed, others of the kernel, or also those of later kernels.
+  enum class Reach : std::uint8_t { kLocal, kBlock, kLater };
+  Reach reach_of(const Operation& operation) {
+    if (operation.space == Operation::Space::kLocal) return Reach::kLocal;
+    if (operation.space == Operation::Space::kShared) return Reach::kBlock;
+    if (operation.space != Operation::Space::kGeneric) return Reach::kLater;
+    const OriginSet places = of(operation.address);
+    const auto all_lie_in = [&](SourceKind kind) {
+      return !places.empty() && std::ranges::all_of(places, [&](OriginId id) {
+        const std::vector<AddressSource>& sources = pool_[id].sources;
+        return sources.size() == 1 && sources[0].kind == kind &&
+               sources[0].ways == AddressSource::kWhole;
+      });
+    };
+    return all_lie_in(SourceKind::kLocal)    ? Reach::kLocal
+           : all_lie_in(SourceKind::kShared) ? Reach::kBlock
+                                             : Reach::kLater;
+  }
+
+  void note_left(OriginId id, Reach reach) {
+    if (reach == Reach::kLocal) return;
+    pool_.join(out_.left, id);
+    if (reach == Reach::kLater) pool_.join(out_.left_behind, id);
   }
 
   // Whether the operand is left in memory as it is. Other operands decide what is left, and where:
@@ -101,14 +132,19 @@ class FactCollector {
   }
 
   // Places of the block tell of no buffer. `in_memory`: also not one address is left as it is.
-  void note_deciding(const OriginSet& origins, bool in_memory) {
+  void note_deciding(const OriginSet& origins, bool in_memory, Reach reach) {
     for (const OriginId id : origins) {
       const std::vector<AddressSource>& sources = pool_[id].sources;
-      const bool is_harmless = std::ranges::all_of(sources, [&](const AddressSource& source) {
+      const auto tells_of_no_buffer = [](const AddressSource& source) {
         return source.kind == SourceKind::kShared || source.kind == SourceKind::kLocal ||
-               source.kind == SourceKind::kParamSpace || source.kind == SourceKind::kLoaded ||
+               source.kind == SourceKind::kParamSpace || source.kind == SourceKind::kLoaded;
+      };
+      const bool is_harmless = std::ranges::all_of(sources, [&](const AddressSource& source) {
+        return tells_of_no_buffer(source) ||
                (!in_memory && sources.size() == 1 && source.ways == AddressSource::kWhole);
       });
+      const bool is_of_a_buffer = !std::ranges::all_of(sources, tells_of_no_buffer);
+      if (id == OriginPool::kUnknown || is_of_a_buffer) note_left(id, reach);
       if (id == OriginPool::kUnknown || !is_harmless) {
         pool_.join(out_.stored, pool_.mix(id, OriginPool::kNumber));
       }
@@ -117,7 +153,7 @@ class FactCollector {
 
   // An address that is stored as it is can be loaded as an address only, where nothing else
   // computes with it.
-  void note_stored(const OriginSet& origins, bool is_shared) {
+  void note_stored(const OriginSet& origins, Reach reach) {
     for (const OriginId id : origins) {
       const std::vector<AddressSource>& sources = pool_[id].sources;
       const auto addresses = std::ranges::count_if(
@@ -126,16 +162,14 @@ class FactCollector {
           addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
       if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
         pool_.join(out_.stored, id);
-      } else if (is_address && is_shared) {
-        pool_.join(left_addresses_, pool_.mix(id, OriginPool::kNumber));
       }
+      if (id == OriginPool::kUnknown || addresses != 0) note_left(id, reach);
     }
   }
 
   OriginValues& values_;
   OriginPool& pool_;
   KernelOrigins& out_;
-  OriginSet left_addresses_;     // mixed, in memory that copies reach
   bool reduces_memory_ = false;  // by copies
 };
 

@@ -23,8 +23,15 @@ void each_operand(const Operation& operation, const Visit& visit) {
 
 std::vector<bool> find_deciding(const Code& code) {
   const auto count = static_cast<std::uint32_t>(code.operations.size());
+  // What lanes may give each other at different shuffles, all of these define.
+  const auto joins_others = [&](std::uint32_t at) {
+    return code.operations[at].exchange == Exchange::kShuffled && !code.lone_shuffles.empty() &&
+           !code.lone_shuffles[at];
+  };
+  const std::uint32_t shuffled = code.exchanged(Exchange::kShuffled);
   const ptx::UseLists definitions(code.values(), count, [&](std::uint32_t at, const auto& visit) {
     for (const std::uint32_t id : code.operations[at].defines) visit(id);
+    if (joins_others(at)) visit(shuffled);
   });
   std::vector<bool> deciding(code.values());
   std::vector<std::uint32_t> pending;
@@ -43,7 +50,10 @@ std::vector<bool> find_deciding(const Code& code) {
   while (!pending.empty()) {
     const std::uint32_t id = pending.back();
     pending.pop_back();
-    for (const std::uint32_t at : definitions.of(id)) each_operand(code.operations[at], add);
+    for (const std::uint32_t at : definitions.of(id)) {
+      each_operand(code.operations[at], add);
+      if (joins_others(at)) add(shuffled);
+    }
   }
   return deciding;
 }

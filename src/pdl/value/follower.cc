@@ -43,6 +43,8 @@ void Follower::run() {
   for (std::uint32_t id = 0; id < code_.registers; ++id) {
     if (code_.unset[id] || !wanted_[id]) values_[id] = Value::varies();
   }
+  const std::uint32_t shuffled = code_.exchanged(Exchange::kShuffled);
+  if (!wanted_[shuffled]) values_[shuffled] = Value::varies();
   give_up_parts();
   Solver solver(*this, code_.order, code_.users, values_);
   solver.reach(0);
@@ -113,6 +115,9 @@ bool Follower::may_tell_more(const Operation& operation) const {
 
 void Follower::define(std::uint32_t at, Solver& solver) const {
   const Operation& operation = code_.operations[at];
+  if (joins_others(at) && guard(operation) != Guard::kFalse) {
+    solver.define(code_.exchanged(Exchange::kShuffled), Value(of(operation.sources[0])));
+  }
   if (!may_tell_more(operation)) return;
   const Guard passes = guard(operation);
   if (passes != Guard::kTrue) {
@@ -203,7 +208,7 @@ Value Follower::result(std::uint32_t at) const {
   }
   std::vector<Value> from;
   for (const ValueSource& source : operation.sources) from.push_back(of(source));
-  if (const auto known = of_all_lanes(operation)) return *known;
+  if (const auto known = of_all_lanes(at)) return *known;
   if (const auto known = selected(operation)) return *known;
   if (std::ranges::any_of(from, &Value::is_address)) return address_of(operation, from);
   return result_of(operation, from, lane());
@@ -238,11 +243,22 @@ std::optional<Value> Follower::selected(const Operation& operation) const {
   return joined(chosen[0], chosen[1]);
 }
 
+// Whether lanes at other shuffles may take part in this one.
+bool Follower::joins_others(std::uint32_t at) const {
+  const Operation& operation = code_.operations[at];
+  const bool is_lone = !code_.lone_shuffles.empty() && code_.lone_shuffles[at];
+  return operation.exchange == Exchange::kShuffled && !operation.sources.empty() && !is_lone;
+}
+
 // A shuffle of what all threads of the warp have. The lane that gives it may be after a wait.
-std::optional<Value> Follower::of_all_lanes(const Operation& operation) const {
-  const bool is_shuffle = operation.instruction->opcode == "shfl" && !operation.sources.empty();
+std::optional<Value> Follower::of_all_lanes(std::uint32_t at) const {
+  const Operation& operation = code_.operations[at];
+  const bool is_shuffle =
+      operation.exchange == Exchange::kShuffled && !operation.sources.empty();
   if (!thread_.warp || thread_.tid || !is_shuffle) return std::nullopt;
-  const Value value = everything_->of(operation.sources[0]);
+  const Value value = joins_others(at)
+                          ? everything_->values_[code_.exchanged(Exchange::kShuffled)]
+                          : everything_->of(operation.sources[0]);
   return value.is_constant() ? std::optional(value) : std::nullopt;
 }
 

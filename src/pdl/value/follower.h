@@ -76,7 +76,8 @@ class Follower {
   Value lane() const;
   Value result(std::uint32_t at) const;
   bool elects(const Operation& operation) const;
-  std::optional<Value> of_all_lanes(const Operation& operation) const;
+  std::optional<Value> of_all_lanes(std::uint32_t at) const;
+  bool joins_others(std::uint32_t at) const;
   std::optional<Value> selected(const Operation& operation) const;
   Value passed(const Operation& operation) const;
   Value loaded(const Operation& operation) const;

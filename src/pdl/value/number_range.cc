@@ -90,11 +90,18 @@ Range masked(const NumberType& type, const Range& a, const Range& b) {
   return NumberRange{0, most};
 }
 
-// or, xor: no carry, so at most the sum.
-Range joined(const NumberType& type, const Range& a, const Range& b) {
+// or, xor: no carry, so at most the sum. An or has the bits of both.
+Range joined(const NumberType& type, const Range& a, const Range& b, bool is_or) {
   const NumberRange first = as_unsigned(a, type.width), second = as_unsigned(b, type.width);
   const WideInteger most = std::min(first.most + second.most, all_unsigned(type.width).most);
-  return NumberRange{0, most};
+  return NumberRange{is_or ? std::max(first.least, second.least) : 0, most};
+}
+
+// bfe: so many bits, with zeros before them.
+Range extracted(const NumberType& type, const Range& count) {
+  if (type.is_signed || !count || !count->is_constant()) return std::nullopt;
+  const WideInteger bits = as_unsigned(count, 8).least;
+  return all_unsigned(static_cast<unsigned>(std::min<WideInteger>(bits, type.width)));
 }
 
 Range quotient(const NumberType& type, const Range& a, const Range& b) {
@@ -128,7 +135,7 @@ Range two_operands(const ptx::Instruction& i, const NumberType& type, std::span<
   }
   if (name == "shr") return shifted_right(type, a, b);
   if (name == "and") return masked(type, a, b);
-  if (name == "or" || name == "xor") return joined(type, a, b);
+  if (name == "or" || name == "xor") return joined(type, a, b, name == "or");
   if (name == "div") return quotient(type, a, b);
   if (name == "rem") return remainder(type, a, b);
   if (name == "min" || name == "max") {
@@ -143,6 +150,7 @@ Range three_operands(const ptx::Instruction& i, const NumberType& type,
                      std::span<const Range> from) {
   if (i.opcode == "selp")
     return from[0] && from[1] ? Range(hull(*from[0], *from[1])) : std::nullopt;
+  if (i.opcode == "bfe") return extracted(type, from[2]);
   if (i.opcode != "mad") return std::nullopt;
   if (i.has("wide")) return sum(product(meant(from[0], type), meant(from[1], type)), from[2]);
   if (i.has("lo"))
@@ -267,6 +275,7 @@ std::optional<NumberRange> range_of(const Operation& operation,
       if (i.opcode == "mov" || i.opcode == "cvta") return from[0];
       if (i.opcode == "neg") return negated(from[0]);
       if (i.opcode == "not") return sum(negated(from[0]), NumberRange::constant(-1));
+      if (i.opcode == "popc" || i.opcode == "clz") return NumberRange{0, type.width};
       return std::nullopt;
     case 2:
       return two_operands(i, type, from);

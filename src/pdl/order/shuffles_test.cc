@@ -1,0 +1,74 @@
+#include "pdl/order/shuffles.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "pdl/test_support.h"
+
+namespace baton::overlap {
+namespace {
+
+// By shuffle, in order: "+" if it is a lone one.
+std::string lone_ones(const std::string& body) {
+  const auto module = module_of(body);
+  const Code code = read_code(module, *module->function("k"));
+  const std::vector<bool> lone = find_lone_shuffles(code);
+  std::string text;
+  for (std::size_t at = 0; at < code.operations.size(); ++at) {
+    if (code.operations[at].exchange == Exchange::kShuffled) text += lone[at] ? "+" : "-";
+  }
+  return text;
+}
+
+std::string shuffle(const std::string& mode = "idx", const std::string& mask = "-1") {
+  return "shfl.sync." + mode + ".b32 %r3, %r1, 0, 31, " + mask + ";\n";
+}
+const std::string kIf = "setp.lt.u32 %p1, %r1, 16; @!%p1 bra ELSE;\n";
+const std::string kElse = "bra ON; ELSE:\n";
+
+TEST(Shuffles, ThatAllLanesComeToOneAfterTheOther) {
+  EXPECT_EQ(lone_ones(shuffle()), "+");
+  EXPECT_EQ(lone_ones(shuffle() + shuffle() + shuffle()), "+++");
+  EXPECT_EQ(lone_ones(shuffle() + "L:" + shuffle() + "@%p1 bra L;"), "++");
+  EXPECT_EQ(lone_ones(shuffle() + "L:" + shuffle() + shuffle() + "@%p1 bra L;"), "+--");
+}
+
+TEST(Shuffles, OfTwoBranchesMeet) {
+  EXPECT_EQ(lone_ones(kIf + shuffle() + kElse + shuffle() + "ON:"), "--");
+  EXPECT_EQ(lone_ones(shuffle() + kIf + shuffle() + kElse + shuffle() + "ON:"), "+--");
+  EXPECT_EQ(lone_ones(kIf + shuffle() + kElse + "ON:" + shuffle()), "--");
+  EXPECT_EQ(lone_ones(shuffle() + "@%p1 " + shuffle() + shuffle()), "+--");
+}
+
+TEST(Shuffles, OfOtherQualifiersOrMasksDoNotMeet) {
+  EXPECT_EQ(lone_ones(kIf + shuffle("idx") + kElse + shuffle("bfly") + "ON:"), "++");
+  EXPECT_EQ(lone_ones(kIf + shuffle("idx", "0xffff") + kElse + shuffle("idx", "0xffff0000") + "ON:"),
+            "++");
+  EXPECT_EQ(lone_ones(kIf + shuffle("idx", "%r0") + kElse + shuffle("idx", "15") + "ON:"), "--");
+  EXPECT_EQ(lone_ones(shuffle("idx", "%r0") + shuffle("idx", "15")), "--")
+      << "what mask the first one has is not known";
+}
+
+// The lanes of one branch have 1, and those of the other one `other`. The first ones write to c
+// where they get 5.
+std::string written(const std::string& other, const std::string& mode) {
+  return text_of(footprint_of(
+      "setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared::cta.b64 [shared], 1; bar.sync 0;\n"
+      "and.b32 %r4, %r1, 31; setp.lt.u32 %p2, %r4, 16; @!%p2 bra ELSE;\n"
+      "mov.u32 %r5, 1; shfl.sync.idx.b32 %r6, %r5, 16, 31, -1;\n"
+      "setp.ne.u32 %p3, %r6, 5; @%p3 bra ON; st.global.u32 [%c], 1; bra ON;\n"
+      "ELSE: mov.u32 %r7, " + other + "; shfl.sync." + mode + ".b32 %r8, %r7, 16, 31, -1;\n"
+      "ON: griddepcontrol.wait;\n"
+      "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0; @!%p4 bra AGAIN;",
+      "", {64, 1, 1}));
+}
+
+TEST(Shuffles, GiveWhatLanesOfTheOtherBranchHave) {
+  EXPECT_EQ(written("5", "idx"), "early write p2");
+  EXPECT_EQ(written("1", "idx"), "write p2") << "no lane has another value";
+  EXPECT_EQ(written("5", "up"), "write p2") << "lanes meet in shuffles of the same mode only";
+}
+
+}  // namespace
+}  // namespace baton::overlap
