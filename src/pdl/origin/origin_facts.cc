@@ -76,7 +76,7 @@ class FactCollector {
                          !is_computation(ptx::form_of(*operation.instruction)));
     const ptx::Form* const form = ptx::form_of(*operation.instruction);
     reduces_memory_ |= form != nullptr && form->access == ptx::Form::Access::kReduce;
-    // A policy of the cache is no memory.
+    // A policy of the cache lies in a register.
     const bool is_policy = operation.instruction->opcode == "createpolicy";
     const Reach reach = is_policy ? Reach::kLocal : reach_of(operation);
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
