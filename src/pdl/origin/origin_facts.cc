@@ -77,7 +77,7 @@ class FactCollector {
     const ptx::Form* const form = ptx::form_of(*operation.instruction);
     if (form != nullptr && form->kind == ptx::Form::Kind::kHint) return;
     reduces_memory_ |= form != nullptr && form->access == ptx::Form::Access::kReduce;
-    // A policy of the cache is no memory.
+    // A policy of the cache lies in a register.
     const bool is_policy = operation.instruction->opcode == "createpolicy";
     const Reach reach = is_policy ? Reach::kLocal : reach_of(operation);
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
