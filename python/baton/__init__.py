@@ -77,6 +77,8 @@ def device(spec: str | None = None) -> Device:
 
     Without a name it is that of `with baton.on(...)`, otherwise the one that the command line
     chooses: BATON_DEVICE, the first GPU, or the simulated GPU.
+
+    Raises Error for an unknown name, and DeviceError where there is no such device.
     """
     return open_device(spec)
 
@@ -86,6 +88,8 @@ def stream(given: object = None, device: Device | str | None = None) -> Stream:
 
     `given` is a baton.Stream, a stream of another library, or the address of a CUstream. Without
     it a new stream of the device is made.
+
+    Raises ArgumentError for what is no stream.
     """
     if given is None:
         return Stream(device)
@@ -96,14 +100,19 @@ def empty(shape: int | tuple[int, ...], dtype: str, device: Device | str | None 
           stream: Stream | None = None) -> Array:
     """An array in memory of the device, with undefined contents.
 
-    With `stream` it is allocated and freed in the order of that stream, without a wait.
+    shape: an int, or a tuple of extents in elements; () is one element.
+    dtype: "f32", "bf16", "i64" and so on, or a dtype of NumPy or torch.
+    stream: allocates and frees in the order of that stream, without a wait.
+
+    Raises ArgumentError, LimitError for an extent that is negative, and OutOfMemoryError.
     """
-    return _device(stream.device if stream is not None and device is None else device).empty(
-        shape, dtype, stream=stream)
+    if device is None and isinstance(stream, Stream):
+        device = stream.device
+    return _device(device).empty(shape, dtype, stream=stream)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None) -> Array:
-    """An array of zeros in memory of the device."""
+    """An array of zeros in memory of the device; see `baton.empty`. Waits for all work on the device."""
     return empty(shape, dtype, device).zero()
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from _operator import index
 from _thread import RLock
 
 from . import _core
 from ._arrays import from_bytes
 from ._core import Array, Device
-from ._errors import ArgumentError
+from ._errors import ArgumentError, with_article
 from ._one_thread import one_thread
 
 TYPE_CHECKING = False
@@ -106,6 +107,8 @@ class BoundProgram:
         lacks_array = any(buffer.role in _NEED_CONTENTS and buffer.init == "none"
                           and name not in self._kept for name, buffer in self._buffers.items())
         if lacks_array and not self._names_unknown():
+            for name, value in self._fixed.items():
+                _require_int(name, value)
             self._is_bound = False
         else:
             self._bind({})
@@ -316,6 +319,14 @@ class BoundProgram:
         """Checks the program for its symbols' values."""
         self._require_bound()
         return self.program.check(device=self.device, symbols=self._executable.symbols)
+
+
+def _require_int(name: str, value: Any) -> None:
+    """Refuses what no symbol takes. What an int means for the program is known when it is bound."""
+    try:
+        index(value)
+    except TypeError:
+        raise ArgumentError(f"the symbol {name} is given {with_article(value)}, it takes an int") from None
 
 
 def _view(name: str, value: Any) -> tuple[bool, tuple[int, ...]]:

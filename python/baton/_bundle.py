@@ -77,6 +77,8 @@ def check(program: Program | Path, *, device: Device | str | None = None, pdl: s
     """Checks a program for these symbols, and judges every edge between its launches.
 
     check("layer.toml").edges[0].verdict is "proven", "unsafe" or "unknown". Runs nothing.
+
+    Raises NotFoundError for a missing file, CompileError, and Error for what is wrong with the program.
     """
     subject = program if isinstance(program, Program) else Program(program)
     return subject.check(device=device, pdl=pdl, rewrite=rewrite, symbols=symbols, **values)

@@ -159,6 +159,12 @@ def _located(error: Error, file: str, line: int) -> Error:
     return error
 
 
+def with_article(value: object) -> str:
+    """"an int", "a list": the type of a value, for messages."""
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
 def _text(finding: Finding) -> str:
     where = f"{finding.where}: " if finding.where else ""
     kernel = f"kernel {finding.readable}, " if finding.kernel else ""

@@ -7,7 +7,7 @@ import sys
 
 from ._arrays import from_bytes
 from ._core import Array
-from ._errors import ArgumentError
+from ._errors import ArgumentError, with_article
 from ._record import region_of
 
 TYPE_CHECKING = False
@@ -24,8 +24,8 @@ class Example:
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]):
         if not isinstance(arguments, (tuple, list)):
-            raise ArgumentError(f"an example is the tuple of a call's arguments, not a "
-                                f"{type(arguments).__name__}: baton.capture(f, (x, y))")
+            raise ArgumentError(f"an example is the tuple of a call's arguments, not "
+                                f"{with_article(arguments)}: baton.capture(f, (x, y))")
         self.function = function
         self.arguments = tuple(arguments)
         self.values = dict(zip(_names(function, self.arguments), self.arguments))

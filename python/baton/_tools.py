@@ -69,7 +69,10 @@ def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str,
 
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The contents of an image, a bundle, an executable or a library: `baton inspect --json`."""
+    """The contents of an image, a bundle, an executable or a library: `baton inspect --json`.
+
+    Raises NotFoundError for a missing file, and Error for one that holds none of them.
+    """
     return _json(["inspect", os.fspath(path)])
 
 

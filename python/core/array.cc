@@ -4,10 +4,13 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
 #include "core/dlpack.h"
+#include "core/given.h"
 #include "core/stream.h"
+#include "core/subject.h"
 #include "core/tensor.h"
 #include "core/values.h"
 #include "core/wait.h"
@@ -33,10 +36,12 @@ Stream copy_stream(const Device& device) {
 // The host array that `object` is, checked against the array that it is copied to or from.
 TensorView host_view(PyObject* object, const ArrayValue& array, bool written) {
   TensorView view;
-  if (!view_tensor(object, view) || !view.on_host()) {
+  const bool is_array =
+      with_subject("the array of the host", [&] { return view_tensor(object, view); });
+  if (!is_array || !view.on_host()) {
     throw error(ErrorCode::kInvalidInput,
                 "copies take an array in host memory, such as NumPy's; {} was given",
-                type_name(object));
+                with_article(type_name(object)));
   }
   baton_dtype dtype{};
   std::memcpy(&dtype, &view.tensor.dtype, sizeof(dtype));
@@ -47,7 +52,8 @@ TensorView host_view(PyObject* object, const ArrayValue& array, bool written) {
     throw error(ErrorCode::kInvalidInput, "{} was given for an array of {}", describe(view),
                 to_string(array.dtype));
   }
-  const std::uint64_t bytes = contiguous_bytes(view.tensor);
+  const std::uint64_t bytes =
+      with_subject("the array of the host", [&] { return contiguous_bytes(view.tensor); });
   if (bytes != array.bytes()) {
     throw error(ErrorCode::kInvalidInput, "{} of {} bytes was given for an array of {} bytes",
                 describe(view), bytes, array.bytes());
@@ -124,7 +130,7 @@ PyObject* array_zero(PyObject* self, PyObject*) {
 
 PyObject* array_set_name(PyObject* self, PyObject* name) {
   return guarded([&] {
-    value_of<ArrayValue>(self).memory->set_name(text_of(name));
+    value_of<ArrayValue>(self).memory->set_name(text_argument(name, "the name of an array"));
     return none();
   });
 }
@@ -342,23 +348,23 @@ PyObject* array_dlpack_device(PyObject* self, PyObject*) {
 PyMethodDef array_methods[] = {
     {"copy_from", array_copy_from, METH_O,
      "copy_from(array): waits for all work on the device, and uploads a host array of the same "
-     "type and size. Returns self."},
+     "type and size. Returns self. Raises ArgumentError for another array."},
     {"copy_to", array_copy_to, METH_O,
      "copy_to(array): waits for all work on the device, and downloads into a host array of the "
-     "same "
-     "type and size. Returns that array."},
+     "same type and size. Returns that array. Raises ArgumentError for another array."},
     {"tobytes", array_bytes, METH_NOARGS,
      "Waits for all work on the device, and downloads the bytes."},
     {"numpy", array_numpy, METH_NOARGS,
      "Waits for all work on the device, and returns a copy as a NumPy array. bf16 and fp8 need "
-     "ml_dtypes, "
-     "otherwise they are raw elements."},
+     "ml_dtypes, otherwise they are raw elements."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_array)),
      METH_VARARGS | METH_KEYWORDS, "A copy for NumPy."},
     {"zero", array_zero, METH_NOARGS,
      "Waits for all work on the device, and sets zeros. Returns self."},
     {"set_name", array_set_name, METH_O, "set_name(text): the name of its memory in findings."},
-    {"reshape", array_reshape, METH_O, "reshape(shape): the same memory with another shape."},
+    {"reshape", array_reshape, METH_O,
+     "reshape(shape): the same memory with another shape of as many elements. Raises ArgumentError "
+     "for another count."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_dlpack)),
      METH_VARARGS | METH_KEYWORDS, "DLPack 1.x, for memory of a GPU."},
     {"__dlpack_device__", array_dlpack_device, METH_NOARGS, "DLPack's device type and id."},

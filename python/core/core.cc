@@ -20,6 +20,7 @@
 #include "core/program.h"
 #include "core/python.h"
 #include "core/stream.h"
+#include "core/subject.h"
 #include "core/tensor_map.h"
 #include "core/values.h"
 #include "core/wait.h"
@@ -28,6 +29,18 @@
 namespace baton::python {
 namespace {
 
+// The bytes of a contiguous array in host memory, and its view. Errors begin with what it is of.
+std::uint64_t view_source(PyObject* source, TensorView& view) {
+  const bool is_array =
+      with_subject("the array to copy", [&] { return view_tensor(source, view); });
+  if (!is_array || !view.on_host()) {
+    throw error(ErrorCode::kInvalidInput,
+                "array() takes an array in host memory, such as NumPy's; {} was given",
+                with_article(type_name(source)));
+  }
+  return with_subject("the array to copy", [&] { return contiguous_bytes(view.tensor); });
+}
+
 // array(source, device, dtype, shape): a device array with the contents of a host array.
 PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded(
@@ -35,12 +48,7 @@ PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject*
         static constexpr std::array<const char*, 3> kNames = {"source", "device", "dtype"};
         const Given given("array", kNames, 2, 1, args, nargs, names);
         TensorView view;
-        if (!view_tensor(given[0], view) || !view.on_host()) {
-          throw error(ErrorCode::kInvalidInput,
-                      "array() takes an array in host memory, such as NumPy's; {} was given",
-                      type_name(given[0]));
-        }
-        const std::uint64_t bytes = contiguous_bytes(view.tensor);
+        const std::uint64_t bytes = view_source(given[0], view);
         DType dtype{};
         if (given.set(2) != nullptr) {
           dtype = dtype_argument(given[2]);

@@ -153,10 +153,12 @@ PyObject* device_synchronize(PyObject* self, PyObject*) {
 }
 
 PyObject* device_attribute(PyObject* self, PyObject* id) {
-  return guarded([&] {
-    return to_python(value_of<Device>(self).attribute(
-        static_cast<int>(unsigned_argument(id, "the attribute's number", INT32_MAX))));
-  });
+  return guarded(
+      [&] {
+        return to_python(value_of<Device>(self).attribute(
+            static_cast<int>(unsigned_argument(id, "the attribute's number", INT32_MAX))));
+      },
+      Subject::kArguments);
 }
 
 PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
@@ -267,7 +269,7 @@ PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
     if (is_simulated(on.device)) {
       on.options.emplace();
       if (schedule != nullptr && schedule != Py_None) {
-        on.options->schedule = parse_schedule(text_of(schedule));
+        on.options->schedule = parse_schedule(text_argument(schedule, "a schedule"));
       }
       on.options->races = races;
     } else if (asked) {

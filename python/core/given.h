@@ -11,6 +11,15 @@ namespace baton::python {
 
 // The arguments of a call with METH_FASTCALL | METH_KEYWORDS, by their names. The first
 // `positional` may be given by position. Throws TypeError for others, in Python's own words.
+// The text of the only argument `what` of a function. Throws TypeError for another object than a
+// str.
+inline std::string_view text_argument(PyObject* object, const char* what) {
+  if (PyUnicode_Check(object)) return text_of(object);
+  PyErr_Format(PyExc_TypeError, "%s is a str, not %s", what,
+               with_article(type_name(object)).c_str());
+  throw PythonError{};
+}
+
 template <std::size_t kCount>
 class Given {
  public:

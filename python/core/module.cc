@@ -16,14 +16,17 @@ namespace baton::python {
 namespace {
 
 PyObject* module_item(PyObject* self, PyObject* name) {
-  return guarded([&] {
-    if (!PyUnicode_Check(name)) {
-      throw error(ErrorCode::kInvalidInput,
-                  "a module is indexed by the name of a kernel, not by {}", type_name(name));
-    }
-    const ModuleValue& value = value_of<ModuleValue>(self);
-    return make_kernel(value.module.kernel(text_of(name)), value.images);
-  });
+  return guarded(
+      [&] {
+        if (!PyUnicode_Check(name)) {
+          throw error(ErrorCode::kInvalidInput,
+                      "a module is indexed by the name of a kernel, not by {}",
+                      with_article(type_name(name)));
+        }
+        const ModuleValue& value = value_of<ModuleValue>(self);
+        return make_kernel(value.module.kernel(text_of(name)), value.images);
+      },
+      Subject::kArguments);
 }
 
 Py_ssize_t module_length(PyObject* self) {
@@ -53,7 +56,7 @@ PyObject* module_kernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 PyObject* module_variable(PyObject* self, PyObject* name) {
   return guarded([&] {
     const Module& module = value_of<ModuleValue>(self).module;
-    Memory memory = module.variable(text_of(name));
+    Memory memory = module.variable(text_argument(name, "the name of a variable"));
     const auto bytes = static_cast<std::int64_t>(memory.bytes());
     return make_object(
         ArrayValue{std::make_shared<Memory>(std::move(memory)), 0, DType::kU8, {bytes}, Ref()});
@@ -173,10 +176,9 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
     std::optional<Module> module;
     {
       const WithoutGil released;
-      compiled = compile(source, options);
-      if (needs_types && compiler::lacks_types(*compiled)) {
-        compiler::take_debug_params(*compiled, compiler::debug_params(source, options, *compiled));
-      }
+      compiled = needs_types ? compiler::compile_described(
+                                   source, options, compiler::DescribedKernels::kWithoutTypes)
+                             : compile(source, options);
       module = Module::load(device, *compiled);
     }
     return make_module(std::move(*module), images_of(*compiled), compiled->log);
@@ -216,11 +218,16 @@ PyMethodDef functions[] = {
 
 std::string path_argument(PyObject* object) {
   const Ref path = Ref::checked(PyOS_FSPath(object));
-  if (PyBytes_Check(path.get())) {
-    return {PyBytes_AsString(path.get()), static_cast<std::size_t>(PyBytes_Size(path.get()))};
+  const Ref bytes = PyBytes_Check(path.get()) ? Ref::borrow(path.get())
+                                              : Ref::checked(PyUnicode_EncodeFSDefault(path.get()));
+  std::string name(PyBytes_AsString(bytes.get()),
+                   static_cast<std::size_t>(PyBytes_Size(bytes.get())));
+  if (const std::size_t nul = name.find('\0'); nul != std::string::npos) {
+    throw error(ErrorCode::kInvalidInput,
+                "the path \"{}\" has a NUL at byte {}, where the system would end it",
+                printable(name), nul);
   }
-  const Ref bytes = Ref::checked(PyUnicode_EncodeFSDefault(path.get()));
-  return {PyBytes_AsString(bytes.get()), static_cast<std::size_t>(PyBytes_Size(bytes.get()))};
+  return name;
 }
 
 std::string_view bytes_argument(PyObject* object) {

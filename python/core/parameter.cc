@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/kernel.h"
 #include "core/kernel_writes.h"
+#include "core/raised.h"
 #include "core/values.h"
 #include "program/scalar.h"
 
@@ -153,6 +154,19 @@ void pack_host_array(const Parameter& parameter, TensorView view, std::size_t in
   state.kept.push_back(std::move(view));
 }
 
+// A number of NumPy, which has the protocols of arrays.
+bool is_numpy_scalar(PyObject* value) {
+  const Ref bases =
+      Ref::checked(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__mro__"));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(bases.get()); ++i) {
+    const Ref name =
+        Ref::steal(PyObject_GetAttrString(PyTuple_GetItem(bases.get(), i), "__name__"));
+    if (!name) PyErr_Clear();
+    if (name && PyUnicode_Check(name.get()) && text_of(name.get()) == "generic") return true;
+  }
+  return false;
+}
+
 // Everything that a pointer parameter takes but arrays of types with the exchange API.
 std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::size_t index,
                            CallState& state) {
@@ -166,6 +180,10 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
   if (!view_tensor(value, view)) {
     refuse("is {}, which is not an array; pass an array, baton.Pointer(address), or None",
            with_article(type_name(value)));
+  }
+  if (view.tensor.ndim == 0 && view.read_only && is_numpy_scalar(value)) {
+    refuse("is the number {}, for a pointer; pass an array",
+           printable(text_of(Ref::checked(PyObject_Str(value)).get())));
   }
   require_writable(parameter, view, index, state);
   if (view.own != nullptr) {
@@ -192,7 +210,9 @@ Ref scalar_item(PyObject* value) {
   if (PyIndex_Check(value) != 0) {
     const Ref index = Ref::steal(PyNumber_Index(value));
     if (index) return index;
-    PyErr_Clear();  // such as an array of NumPy
+    // Such as an array of NumPy. What the object itself raised comes out.
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
+    PyErr_Clear();
   }
   const Ref item = Ref::steal(PyObject_GetAttrString(value, "item"));
   const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
@@ -274,7 +294,9 @@ void* pack_bytes(const Parameter& parameter, PyObject* value, CallState& state) 
            with_article(type_name(value)), parameter.size);
   }
   Py_buffer buffer{};
-  check(PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE));
+  if (PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE) != 0) {
+    refuse("is {} that does not give its bytes: {}", with_article(type_name(value)), taken_text());
+  }
   state.buffers.push_back(buffer);
   if (buffer.len != static_cast<Py_ssize_t>(parameter.size)) {
     refuse("has {} bytes, the parameter {}", buffer.len, parameter.size);

@@ -1,6 +1,8 @@
 #include "core/stream.h"
 
+#include <algorithm>
 #include <atomic>
+#include <climits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,18 +63,35 @@ NativeStream to_native(std::uintptr_t address) {
   return reinterpret_cast<NativeStream>(address);
 }
 
+// The driver takes the nearest one that it has.
+int priority_argument(PyObject* object) {
+  if (object == nullptr) return 0;
+  if (PyIndex_Check(object) == 0) {
+    throw error(ErrorCode::kInvalidInput, "the priority of a stream is {}, it takes an int",
+                with_article(type_name(object)));
+  }
+  const Ref number = Ref::checked(PyNumber_Index(object));
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  if (overflow != 0) return overflow < 0 ? INT_MIN : INT_MAX;
+  return static_cast<int>(std::clamp<long long>(value, INT_MIN, INT_MAX));
+}
+
 PyObject* stream_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
-  return guarded([&] {
-    static const char* names[] = {"device", "priority", nullptr};
-    PyObject* device = nullptr;
-    int priority = 0;
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "|Oi:Stream", const_cast<char**>(names),
-                                    &device, &priority) == 0) {
-      throw PythonError{};
-    }
-    return make_object(
-        StreamValue{std::make_shared<Stream>(device_argument(device), priority), {}});
-  });
+  return guarded(
+      [&] {
+        static const char* names[] = {"device", "priority", nullptr};
+        PyObject* device = nullptr;
+        PyObject* priority = nullptr;
+        if (PyArg_ParseTupleAndKeywords(args, keywords, "|OO:Stream", const_cast<char**>(names),
+                                        &device, &priority) == 0) {
+          throw PythonError{};
+        }
+        const int asked = priority_argument(priority);
+        return make_object(
+            StreamValue{std::make_shared<Stream>(device_argument(device), asked), {}});
+      },
+      Subject::kArguments);
 }
 
 PyObject* stream_adopt(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords) {
@@ -159,10 +178,13 @@ Ref native_of(const StreamValue& value) {
 PyMethodDef stream_methods[] = {
     {"adopt", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(stream_adopt)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
-     "adopt(stream, device=None): uses a stream of another library, which must outlive its work."},
+     "adopt(stream, device=None): uses a stream of another library, which must outlive its work. "
+     "Raises ArgumentError for what is no stream."},
     {"synchronize", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(stream_synchronize)),
      METH_FASTCALL | METH_KEYWORDS,
-     "synchronize(timeout=None): waits for the work enqueued so far, at most `timeout` seconds."},
+     "synchronize(timeout=None): waits for the work enqueued so far, at most `timeout` seconds. "
+     "Raises TimeoutError, after which the work goes on, and FaultError or FindingError for what "
+     "the work did."},
     {"wait", stream_wait, METH_O, "wait(event): later work starts after the event was reached."},
     {"record", stream_record, METH_NOARGS, "Returns a baton.Event at this point of the stream."},
     {"__cuda_stream__",

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text/text.h"
 #include "capi/dtype.h"
+#include "core/raised.h"
 #include "core/torch_tensor.h"
 
 namespace baton::python {
@@ -275,15 +276,6 @@ void read_interface(Ref dict, const char* name, std::int32_t device_type, Tensor
   view.keeper = std::move(keeper);
 }
 
-// The text of the exception that is set, which is taken.
-std::string taken_text() {
-  const Ref raised = Ref::steal(taken_exception());
-  const Ref text = Ref::steal(raised ? PyObject_Str(raised.get()) : nullptr);
-  PyErr_Clear();
-  const std::string_view why = text ? text_of(text.get()) : "";
-  return std::string(why.substr(0, why.find('\n')));
-}
-
 // NumPy's __array_interface__ and CUDA's __cuda_array_interface__, version 3.
 // https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html
 bool view_interface(PyObject* object, const char* name, std::int32_t device_type,
@@ -293,7 +285,6 @@ bool view_interface(PyObject* object, const char* name, std::int32_t device_type
   try {
     read_interface(std::move(dict), name, device_type, view);
   } catch (const PythonError&) {
-    if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw;  // such as KeyboardInterrupt
     throw error(ErrorCode::kInvalidInput, "has an {} that is malformed: {}", name, taken_text());
   }
   return true;
@@ -325,12 +316,25 @@ bool view_buffer(PyObject* object, TensorView& view) {
   return true;
 }
 
+// The first number of what `__dlpack_device__` gives.
+std::int64_t dlpack_device_type(PyObject* object) {
+  const Ref where = Ref::checked(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
+  if (PyTuple_Check(where.get()) && PyTuple_Size(where.get()) == 2) {
+    const Ref type = Ref::steal(PyNumber_Index(PyTuple_GetItem(where.get(), 0)));
+    const long long value = type ? PyLong_AsLongLong(type.get()) : -1;
+    if (PyErr_Occurred() == nullptr) return value;
+    PyErr_Clear();
+  }
+  throw error(ErrorCode::kInvalidInput,
+              "gives {} by __dlpack_device__, which is no pair of DLPack's device type and id",
+              printable(text_of(Ref::checked(PyObject_Repr(where.get())).get()), 100));
+}
+
 // `__dlpack__`, versioned where the producer has it. stream=-1 asks for no synchronisation.
 bool view_dlpack(PyObject* object, TensorView& view) {
   const Ref method = optional_attribute(object, "__dlpack__");
   if (!method) return false;
-  const Ref where = Ref::checked(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
-  const bool on_host = int_of(Ref::checked(PySequence_GetItem(where.get(), 0)).get()) == kDlCpu;
+  const bool on_host = dlpack_device_type(object) == kDlCpu;
   const Ref nothing = Ref::checked(PyTuple_New(0));
   const auto ask = [&](bool versioned) {
     const Ref keywords = Ref::checked(PyDict_New());
@@ -414,6 +418,7 @@ bool view_tensor(PyObject* object, TensorView& view) {
     view_own(*own, view);
     return true;
   }
+  if (PyType_Check(object)) return false;  // its protocols are those of its objects
   const KnownType& type = known(Py_TYPE(object));
   if (type.way == Way::kExchange) {
     view.exchange = type.common.exchange;

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import baton as baton_package
+from chain_program import CHAIN
 from test_process import run
 
 SOURCE = 'extern "C" __global__ void add(int* p, int n) { atomicAdd(p, n); }'
@@ -159,6 +160,97 @@ def test_an_array_without_memory(add):
     with pytest.raises(baton_package.ArgumentError, match="has 4 bytes, and no memory"):
         add[1, 1](Wrong(typestr="<i4", shape=(1,), data=(0, False)), 1)
     add[1, 1](np.zeros(1, np.int32), 0)
+
+
+class Device:
+    """An array whose device is nonsense."""
+
+    def __init__(self, where):
+        self.where = where
+
+    def __dlpack__(self, **keywords):
+        raise AssertionError("nobody asks")
+
+    def __dlpack_device__(self):
+        return self.where
+
+
+@pytest.mark.parametrize("where", ["x", None, (), ("x", 0), (2**70, 0), (1.5, 0)])
+def test_arrays_on_no_device(add, where):
+    with pytest.raises(baton_package.ArgumentError, match="argument 0 gives .* by __dlpack_device__, which is no pair"):
+        add[1, 1](Device(where), 1)
+
+
+@pytest.mark.parametrize("value", [np.ndarray, Device, int])
+def test_types_are_no_arrays(add, value):
+    with pytest.raises(baton_package.ArgumentError, match="argument 0 is a.* type, which is not an array"):
+        add[1, 1](value, 1)
+
+
+def test_a_number_of_numpy_is_no_pointer(baton):
+    copy = baton.compile(text="__global__ void copy(int* to, const int* from) { *to = *from; }")["copy"]
+    y = np.zeros(1, np.int32)
+    with pytest.raises(baton_package.ArgumentError, match="argument 1 is the number 7, for a pointer; .*pass an array"):
+        copy[1, 1](y, np.int32(7))
+    copy[1, 1](y, np.array(7, np.int32))
+    assert y[0] == 7
+
+
+def test_bytes_that_a_struct_cannot_have(baton):
+    kernel = baton.compile(text="struct P { int a, b; }; __global__ void take(int* o, P p) { *o = p.a; }")["take"]
+    released = memoryview(bytes(8))
+    released.release()
+    for value in (np.zeros(4, np.int32)[::2], released):
+        with pytest.raises(baton_package.ArgumentError, match="argument 1 is an? .* that does not give its bytes"):
+            kernel[1, 1](np.zeros(1, np.int32), value)
+
+
+def test_what_an_index_raises_comes_out(add):
+    class Index:
+        def __index__(self):
+            raise ZeroDivisionError("of the index")
+
+    with pytest.raises(ZeroDivisionError, match="of the index"):
+        add[1, 1](np.zeros(1, np.int32), Index())
+
+
+def test_an_array_to_copy_is_named(baton):
+    odd = np.array([None])
+    with pytest.raises(baton_package.ArgumentError, match='^the array to copy is an array of elements "O"'):
+        baton_package.array(odd, baton.target)
+    with pytest.raises(baton_package.ArgumentError, match="^the array to copy is not contiguous"):
+        baton_package.array(np.zeros(4)[::2], baton.target)
+    with pytest.raises(baton_package.ArgumentError, match='^the array of the host is an array of elements "O"'):
+        baton_package.zeros(1, "f32", baton.target).copy_from(odd)
+
+
+def test_a_path_with_a_nul(tmp_path):
+    """The system would end the name there, and read another file."""
+    (tmp_path / "k.cu").write_text("__global__ void k() {}")
+    path = f"{tmp_path}/k.cu\0.cu"
+    for read in (baton_package.compile, baton_package.load, baton_package.Program, baton_package.inspect):
+        with pytest.raises((baton_package.Error, ValueError), match="(?i)nul"):
+            read(path)
+
+
+def test_classes_of_errors(baton, add):
+    device = baton.target
+    module = add.module
+    waits_for_x = baton_package.Program.from_text(CHAIN.replace(', init = "ones"', ""))
+    for call, message in ((lambda: device.attribute("x"), "the attribute's number is a str"),
+                          (lambda: module[0], "indexed by the name of a kernel, not by an int"),
+                          (lambda: baton_package.empty(4, "f32", stream=5), "empty.. takes a baton.Stream"),
+                          (lambda: baton_package.Stream(device, "x"), "the priority of a stream is a str"),
+                          (lambda: waits_for_x.bind(device=device).set(N=1.5), "the symbol N is given a float")):
+        with pytest.raises(baton_package.ArgumentError, match=message):
+            call()
+    array = baton_package.zeros(1, "f32", device)
+    for call, message in ((lambda: array.set_name(5), "the name of an array is a str, not an int"),
+                          (lambda: module.variable(5), "the name of a variable is a str, not an int"),
+                          (lambda: baton_package.on(device, schedule=5), "a schedule is a str, not an int")):
+        with pytest.raises(TypeError, match=message):
+            call()
+    baton_package.Stream(device, 10**12)  # the driver takes the nearest that it has
 
 
 def test_read_only_arrays_by_the_ptx(baton):

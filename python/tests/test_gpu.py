@@ -1,5 +1,7 @@
 """The package on a GPU, with arrays of the libraries that are installed. Skips without a GPU."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,32 @@ def test_capture_into_a_torch_graph(baton, kernels, torch):
     graph.replay()
     torch.cuda.synchronize()
     assert (y == 4).all()
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_arrays_come_and_go_beside_a_capture(baton, kernels, torch, mode):
+    """An array that is dropped while torch captures a graph leaves the capture as it is."""
+    x, y = torch.ones(N, device="cuda"), torch.zeros(N, device="cuda")
+    launch_saxpy(kernels, y, x)
+    side = baton_package.Stream(baton.target)
+    slow, busy = kernels["slow"], baton.zeros(32, "f32")
+    dropped = [baton.zeros(N, "f32"), baton.empty(N, "f32"), baton.compile(text=SOURCE)]
+    torch.cuda.synchronize()
+    y.zero_()
+    torch.cuda.synchronize()
+    slow.launch(busy, 32, grid=1, block=32, stream=side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode=mode):
+        launch_saxpy(kernels, y, x)
+        dropped.clear()
+        gc.collect()
+        own = baton.empty(N, "f32")
+        launch_saxpy(kernels, y, x)
+        del own
+    graph.replay()
+    torch.cuda.synchronize()
+    assert (y == 4).all()
+    assert (busy.numpy() == 1).all()
 
 
 @pytest.fixture(params=["stream", "graph"])

@@ -92,11 +92,10 @@ Compiled compile_for(const Source& source, const CompileOptions& options, bool i
 }  // namespace
 
 Compiled compile(const Source& source, const CompileOptions& options) {
-  Compiled compiled = compile_for(source, options, false);
   if (options.param_names) {
-    compiler::take_debug_params(compiled, compiler::debug_params(source, options, compiled));
+    return compiler::compile_described(source, options, compiler::DescribedKernels::kAll);
   }
-  return compiled;
+  return compile_for(source, options, false);
 }
 
 namespace compiler {

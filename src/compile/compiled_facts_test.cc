@@ -161,6 +161,28 @@ int main() {
   EXPECT_EQ(read_facts(compile(source, options)).kernels.at(0).params.value()[1].name, "rows");
 }
 
+// Their entries are not known before the source is compiled, as the other compile begins.
+TEST_F(CompiledFacts, InstancesOfTheSourceHaveNamesToo) {
+  const Source source = Source::from_text(R"(
+template <typename T> __global__ void k(T* out, int rows) { out[threadIdx.x] = rows; }
+template __global__ void k<float>(float*, int);
+extern "C" __global__ void plain(int* out) { *out = 1; })",
+                                          "k.cu");
+  const Compiled made = compiler::compile_described(source, {.arch = "sm_90a"},
+                                                    compiler::DescribedKernels::kWithoutTypes);
+  for (const KernelFacts& kernel : read_facts(made).kernels) {
+    EXPECT_EQ(kernel.params.value()[0].name, "out") << kernel.name;
+  }
+}
+
+// Two compiles that run side by side end with the error of the source.
+TEST_F(CompiledFacts, AnErrorOfTheSourceComesOut) {
+  const Source source =
+      Source::from_text("extern \"C\" __global__ void k(int* x) { *x = y; }", "k.cu");
+  EXPECT_THAT(refusal(source, {.arch = "sm_90a", .param_names = true}).message(),
+              HasSubstr("identifier \"y\" is undefined"));
+}
+
 // They are facts of the images, which bundles and modules take from there.
 TEST_F(CompiledFacts, TypesAreFactsOfEachImage) {
   const Compiled made =

@@ -4,39 +4,60 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
 
 namespace baton::compiler {
+
+// One compiler in a thread of its own.
+struct RunningCompiler {
+  std::thread thread;
+  std::atomic<bool> has_ended = false;
+  bool is_abandoned = false;  // its caller waits no more
+};
+
 namespace {
 
 std::atomic<CompilerWait*> g_wait = nullptr;
 
+// Whether this thread is a compiler's: what it calls needs no thread of its own.
+thread_local bool t_is_compiler = false;
+
 // While NVRTC reads a source it has handlers of its own for these signals, which end the process
-// with status 4. The handlers before it get their places back.
+// with status 4. At its end it puts back those it found, which may be of another compile that runs.
+// The handlers of before all of them get their places back. Thread-safe.
 class SignalHandlers {
  public:
-  SignalHandlers() {
-    for (Kept& each : kept_) sigaction(each.signal, nullptr, &each.action);
+  // To be called before a compile.
+  static void note() {
+    const std::lock_guard lock(mutex());
+    for (Kept& each : kept()) {
+      struct sigaction now {};
+      if (sigaction(each.signal, nullptr, &now) == 0 && !is_of_compiler(now)) each.action = now;
+    }
   }
 
-  void restore() const {
-    for (const Kept& each : kept_) {
+  // To be called meanwhile and after it.
+  static void restore() {
+    const std::lock_guard lock(mutex());
+    for (const Kept& each : kept()) {
       struct sigaction now {};
-      if (sigaction(each.signal, nullptr, &now) != 0 || !is_of_compiler(now)) continue;
-      if (!is_of_compiler(each.action)) sigaction(each.signal, &each.action, nullptr);
+      if (!each.action || sigaction(each.signal, nullptr, &now) != 0) continue;
+      if (is_of_compiler(now)) sigaction(each.signal, &*each.action, nullptr);
     }
   }
 
  private:
   struct Kept {
     int signal;
-    struct sigaction action {};
+    std::optional<struct sigaction> action;
   };
 
   static bool is_of_compiler(const struct sigaction& action) {
@@ -46,15 +67,22 @@ class SignalHandlers {
            std::string_view(place.dli_fname).find("libnvrtc") != std::string_view::npos;
   }
 
-  Kept kept_[2] = {{SIGINT}, {SIGTERM}};
+  // Never destroyed: compilers may run while the process ends.
+  static std::mutex& mutex() {
+    static auto& guard = *new std::mutex;
+    return guard;
+  }
+  static std::array<Kept, 2>& kept() {
+    static auto& handlers = *new std::array<Kept, 2>{{{SIGINT, {}}, {SIGTERM, {}}}};
+    return handlers;
+  }
 };
 
-// One compiler in a thread of its own.
-struct RunningCompiler {
-  std::thread thread;
-  std::atomic<bool> has_ended = false;
-  bool is_abandoned = false;  // its caller waits no more
-};
+void run_here(const std::function<void()>& task) {
+  SignalHandlers::note();
+  task();
+  SignalHandlers::restore();
+}
 
 // All that run. Whoever takes one out joins its thread.
 class RunningCompilers {
@@ -71,7 +99,8 @@ class RunningCompilers {
     list_.push_back(running);
     try {
       running->thread = std::thread([running, task] {
-        task();
+        t_is_compiler = true;
+        run_here(task);
         running->has_ended = true;
       });
     } catch (const std::system_error&) {
@@ -153,23 +182,25 @@ void await_compilers() {
   running_compilers().end();
 }
 
-void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done) {
-  CompilerWait* const wait = g_wait.load(std::memory_order_acquire);
-  if (wait == nullptr) return task();
-  RunningCompilers& all = running_compilers();
-  RunningCompilers::Running running;
-  const SignalHandlers handlers;
+std::shared_ptr<RunningCompiler> begin_compiler(const std::function<void()>& task) {
+  SignalHandlers::note();
   try {
-    running = all.start(task);
+    return running_compilers().start(task);
   } catch (const std::system_error&) {
-    return task();
+    return nullptr;
   }
-  if (!wait->serves_this_thread()) return all.finish(running);
+}
+
+void await_compiler(const std::shared_ptr<RunningCompiler>& running,
+                    const std::function<bool()>& is_done) {
+  RunningCompilers& all = running_compilers();
+  CompilerWait* const wait = g_wait.load(std::memory_order_acquire);
+  if (wait == nullptr || !wait->serves_this_thread()) return all.finish(running);
   try {
     wait->until([&] {
       for (auto glances = CompilerWait::kMoment / kGlance; glances > 0; --glances) {
         if (is_done()) return true;
-        handlers.restore();
+        SignalHandlers::restore();
       }
       return false;
     });
@@ -178,6 +209,20 @@ void run_compiler(const std::function<void()>& task, const std::function<bool()>
     throw;
   }
   all.finish(running);
+}
+
+void leave_compiler(const std::shared_ptr<RunningCompiler>& running) {
+  RunningCompilers& all = running_compilers();
+  // Only a process with a CompilerWait waits for them at its end.
+  if (g_wait.load(std::memory_order_acquire) == nullptr) return all.finish(running);
+  all.abandon(running);
+}
+
+void run_compiler(const std::function<void()>& task, const std::function<bool()>& is_done) {
+  if (t_is_compiler || g_wait.load(std::memory_order_acquire) == nullptr) return run_here(task);
+  const std::shared_ptr<RunningCompiler> running = begin_compiler(task);
+  if (running == nullptr) return run_here(task);
+  await_compiler(running, is_done);
 }
 
 }  // namespace baton::compiler

@@ -108,5 +108,50 @@ TEST_F(CompilerCall, GoesOnWhereTheWaitEndsEarly) {
   await_compilers();  // nothing is left
 }
 
+TEST_F(CompilerCall, RunsBesideItsCaller) {
+  const auto own_thread = [] { return std::this_thread::get_id(); };
+  for (const bool has_wait : {true, false}) {
+    set_compiler_wait(has_wait ? &wait_ : nullptr);
+    std::atomic<bool> may_end = false;
+    CompilerBeside<bool> beside([&] {
+      while (!may_end) std::this_thread::yield();
+      return call_compiler(own_thread) == own_thread();  // no thread more
+    });
+    EXPECT_NE(call_compiler([&] { return may_end = true; }), false);
+    EXPECT_TRUE(beside.result());
+    CompilerBeside<int> refused([]() -> int { throw std::runtime_error("refused"); });
+    EXPECT_THROW(refused.result(), std::runtime_error);
+  }
+}
+
+// Its result is not needed, and it must not outlive the process.
+TEST_F(CompilerCall, BesideIsLeftOrAwaited) {
+  static std::atomic<bool> may_end, has_ended;
+  const auto slow = [] {
+    while (!may_end) std::this_thread::yield();
+    has_ended = true;
+    return 1;
+  };
+  may_end = has_ended = false;
+  { const CompilerBeside<int> left(slow); }
+  EXPECT_FALSE(has_ended);
+  may_end = true;
+  await_compilers();
+  EXPECT_TRUE(has_ended);
+
+  may_end = has_ended = false;
+  wait_.interrupts = true;
+  CompilerBeside<int> interrupted(slow);
+  EXPECT_THROW(interrupted.result(), Interrupt);
+  EXPECT_FALSE(has_ended);
+  may_end = true;
+  await_compilers();
+
+  has_ended = false;
+  set_compiler_wait(nullptr);
+  { const CompilerBeside<int> left(slow); }
+  EXPECT_TRUE(has_ended) << "no CompilerWait: nothing waits for it at the end of the process";
+}
+
 }  // namespace
 }  // namespace baton::compiler

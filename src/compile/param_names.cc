@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "compile/compiler_call.h"
 #include "compile/request.h"
 #include "image/image_content.h"
 #include "image/names/param_types.h"
@@ -13,16 +17,27 @@
 namespace baton::compiler {
 namespace {
 
-std::optional<Image> with_debug_information(Source source, CompileOptions options) {
+// PTX with debug information, or why there is none.
+struct DebugCompile {
+  std::optional<Image> ptx;
+  std::string failure;
+
+  // What it says of the parameters of the source of that name.
+  image::DebugParams params(std::string_view source) const {
+    if (ptx) return image::debug_params(*image::ptx_of(*ptx));
+    log(LogLevel::kInfo, "{}: the names of parameters are not known: {}", source, failure);
+    return {};
+  }
+};
+
+DebugCompile with_debug_information(Source source, CompileOptions options) {
   if (!parse_options(source).has_debug) source.options.emplace_back("-G");
   if (options.arch.starts_with("sm_")) options.arch.replace(0, 3, "compute_");
   options.param_names = false;
   try {
-    return compile(source, options).ptx;
+    return {compile(source, options).ptx, {}};
   } catch (const Error& failure) {
-    log(LogLevel::kInfo, "{}: the names of parameters are not known: {}", source.name,
-        failure.message());
-    return std::nullopt;
+    return {std::nullopt, failure.message()};
   }
 }
 
@@ -39,14 +54,8 @@ void add_instances(const Compiled& made, std::vector<std::string>& entries) {
   }
 }
 
-}  // namespace
-
-image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made) {
-  add_instances(made, options.entries);
-  const std::optional<Image> ptx = with_debug_information(std::move(source), std::move(options));
-  return ptx ? image::debug_params(*image::ptx_of(*ptx)) : image::DebugParams();
-}
-
+// Whether a kernel of it has parameters whose types are not known, such as an extern "C" kernel
+// without debug information.
 bool lacks_types(const Compiled& compiled) {
   const auto is_unknown = [](const ParamFacts& param) {
     const bool is_told_by_use = param.kind == ParamKind::kScalar || param.kind == ParamKind::kBytes;
@@ -59,6 +68,8 @@ bool lacks_types(const Compiled& compiled) {
                              });
 }
 
+// Adds the names and types of parameters that this debug information has to the facts of the
+// images. No other copies exist yet.
 void take_debug_params(const Compiled& compiled, const image::DebugParams& params) {
   if (params.empty()) return;
   const auto add = [&](const Image& image) {
@@ -68,6 +79,70 @@ void take_debug_params(const Compiled& compiled, const image::DebugParams& param
   };
   add(compiled.ptx);
   if (compiled.cubin) add(*compiled.cubin);
+}
+
+bool declares_with_c_names(std::string_view text) {
+  constexpr std::string_view kExtern = "extern";
+  for (std::size_t at = 0; (at = text.find(kExtern, at)) != text.npos;) {
+    at += kExtern.size();
+    const std::size_t next = text.find_first_not_of(" \t", at);
+    if (next != text.npos && text.substr(next).starts_with("\"C\"")) return true;
+  }
+  return false;
+}
+
+// Whether debug information will be asked for, for these entries, as far as the text tells. Host
+// code launches instances that become entries. A wrong guess costs time, and no result.
+bool will_need_debug(const Source& source, DescribedKernels which) {
+  if (source.text.find("<<<") != std::string::npos) return false;
+  if (which == DescribedKernels::kAll) return true;
+  return source.text.find("__global__") != std::string::npos && declares_with_c_names(source.text);
+}
+
+// Whether there are instances that the debug information lacks.
+bool lacks_instances(const Compiled& made, const CompileOptions& options,
+                     const image::DebugParams& params) {
+  std::vector<std::string> entries = options.entries;
+  add_instances(made, entries);
+  if (entries.size() == options.entries.size()) return false;
+  return std::ranges::any_of(read_facts(made.ptx).kernels, [&](const KernelFacts& kernel) {
+    return kernel.params && !kernel.params->empty() && !params.contains(kernel.name);
+  });
+}
+
+}  // namespace
+
+image::DebugParams debug_params(const Source& source, const CompileOptions& options,
+                                const Compiled& made) {
+  CompileOptions all = options;
+  add_instances(made, all.entries);
+  return with_debug_information(source, std::move(all)).params(source.name);
+}
+
+Compiled compile_described(const Source& source, CompileOptions options, DescribedKernels which) {
+  options.param_names = false;
+  if (!will_need_debug(source, which)) {
+    Compiled made = compile(source, options);
+    if (which == DescribedKernels::kAll || lacks_types(made)) {
+      take_debug_params(made, debug_params(source, options, made));
+    }
+    return made;
+  }
+  CompilerBeside<DebugCompile> beside(
+      [source, options] { return with_debug_information(source, options); });
+  try {
+    Compiled made = compile(source, options);
+    if (which == DescribedKernels::kAll || lacks_types(made)) {
+      image::DebugParams params = beside.result().params(source.name);
+      if (lacks_instances(made, options, params)) params = debug_params(source, options, made);
+      take_debug_params(made, params);
+    }
+    beside.await();
+    return made;
+  } catch (const Error&) {
+    beside.await();  // it fails as soon, and NVRTC leaves signals to the process only at its end
+    throw;
+  }
 }
 
 }  // namespace baton::compiler

@@ -8,14 +8,18 @@ namespace baton::compiler {
 // The parameters of a source's kernels and device functions, from its debug information. That
 // excludes optimisation, so it takes a compile to PTX of its own, which the cache keeps. A source
 // that does not compile so has none. `made` is the source without debug information.
-image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made);
+image::DebugParams debug_params(const Source& source, const CompileOptions& options,
+                                const Compiled& made);
 
-// Whether a kernel of it has parameters whose types are not known, such as an extern "C" kernel
-// without debug information.
-bool lacks_types(const Compiled& compiled);
+// Which compiled kernels get the names and types of parameters from debug information.
+enum class DescribedKernels {
+  kAll,
+  kWithoutTypes,  // those of a source with a kernel whose types nothing else tells, such as an
+                  // extern "C" one
+};
 
-// Adds the names and types of parameters that this debug information has to the facts of the
-// images. No other copies exist yet.
-void take_debug_params(const Compiled& compiled, const image::DebugParams& params);
+// Compiles, and adds the names and types of parameters to the facts of the images. Where the text
+// lets expect it, the compile for them runs beside the other one, in a thread of its own.
+Compiled compile_described(const Source& source, CompileOptions options, DescribedKernels which);
 
 }  // namespace baton::compiler

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "baton/buffer.h"
+#include "baton/error.h"
 #include "baton/stream.h"
 #include "driver/driver.h"
 #include "runtime/context.h"
@@ -109,7 +110,42 @@ TEST_F(HostWaitTest, WhatIsStillInUseStays) {
   EXPECT_EQ(device_.driver().cuMemFree(address), CUDA_SUCCESS);
 }
 
-// A GPU does not tell whether it is idle. It takes an event, or a thread where the driver is old.
+// What is given back while a stream is captured waits for the work of the others.
+TEST_F(HostWaitTest, DestructorsLeaveCapturesAsTheyAre) {
+  const driver::Driver& driver = device_.driver();
+  const Stream captured(device_), working(device_);
+  for (const CUstreamCaptureMode mode :
+       {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+        CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    const ContextGuard guard(device_);
+    {
+      const Memory memory(device_, 16);
+      wait_.begin_work(working);
+      ASSERT_EQ(driver.cuStreamBeginCapture(captured.native(), mode), CUDA_SUCCESS);
+    }
+    CUgraph graph = nullptr;
+    EXPECT_EQ(driver.cuStreamEndCapture(captured.native(), &graph), CUDA_SUCCESS);
+    EXPECT_EQ(driver.cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_TRUE(working.done());
+  }
+  EXPECT_EQ(wait_.releases(), 3);
+}
+
+// A wait that was asked for is one that the capture does not allow.
+TEST_F(HostWaitTest, WaitsEndCaptures) {
+  const driver::Driver& driver = device_.driver();
+  const Stream captured(device_);
+  const ContextGuard guard(device_);
+  ASSERT_EQ(driver.cuStreamBeginCapture(captured.native(), CU_STREAM_CAPTURE_MODE_RELAXED),
+            CUDA_SUCCESS);
+  EXPECT_THROW(device_.synchronize(), Error);
+  CUgraph graph = nullptr;
+  EXPECT_EQ(driver.cuStreamEndCapture(captured.native(), &graph),
+            CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+// A GPU does not tell whether it is idle. It takes an event, or a thread where the driver is old
+// and where a release waits.
 TEST_F(HostWaitTest, AGpuIsAwaitedByAnEventOrAThread) {
   driver::Driver with_events = device_.driver();
   with_events.simulator = nullptr;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text/text.h"
+#include "driver/capture_mode.h"
 #include "runtime/context.h"
 #include "runtime/jit_log.h"
 #include "runtime/release.h"
@@ -95,6 +96,7 @@ CUresult DriverLibrary::force() const {
 DriverLibrary::~DriverLibrary() {
   if (handle_ == nullptr || !owned_) return;
   release_after_work(device_, [this](const driver::Driver& driver) {
+    const driver::RelaxedCapture relaxed(driver);
     BATON_RELEASE(driver, cuLibraryUnload, handle_);
   });
 }

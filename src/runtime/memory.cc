@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <mutex>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/text/text.h"
 #include "baton/buffer.h"
+#include "driver/capture_mode.h"
 #include "driver/simulator.h"
+#include "runtime/beside_captures.h"
 #include "runtime/context.h"
 #include "runtime/crossing.h"
 #include "runtime/release.h"
@@ -39,6 +43,47 @@ void require_host_memory(const char* what, const void* memory) {
   throw error(ErrorCode::kInvalidInput, "the host memory of the {} is a null pointer", what);
 }
 
+bool is_captured(const Device& device, CUstream stream) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = device.driver().cuStreamIsCapturing(stream, &status);
+  return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+// Addresses that captures allocated: their graphs have the memory. Thread-safe.
+class CapturedMemory {
+ public:
+  void add(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    addresses_.insert(address);
+  }
+  bool take(CUdeviceptr address) {
+    const std::lock_guard lock(mutex_);
+    return addresses_.erase(address) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<CUdeviceptr> addresses_;
+};
+
+// Never destroyed: memory may be given back while the process ends.
+CapturedMemory& captured_memory() {
+  static auto& captured = *new CapturedMemory;
+  return captured;
+}
+
+// Whether a stream that allocated memory is captured now, and was not then. A capture frees only
+// what it allocates.
+bool is_captured_without(const Device& device, CUdeviceptr address, CUstream stream) noexcept {
+  if (captured_memory().take(address)) return false;
+  try {
+    const ContextGuard guard(device);
+    return is_captured(device, stream);
+  } catch (const std::exception&) {
+    return false;  // the context is gone
+  }
+}
+
 }  // namespace
 
 Allocator::~Allocator() = default;
@@ -46,6 +91,7 @@ Allocator::~Allocator() = default;
 Memory::Memory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
   if (bytes == 0) return;
   ContextGuard guard(device_);
+  const driver::RelaxedCapture relaxed(device_.driver());
   check_allocated(device_, device_.driver().cuMemAlloc(&address_, bytes), bytes, "cuMemAlloc");
 }
 
@@ -81,6 +127,7 @@ Memory Memory::in_order(const Stream& stream, std::size_t bytes) {
   check_allocated(memory.device_,
                   memory.device_.driver().cuMemAllocAsync(&memory.address_, bytes, memory.stream_),
                   bytes, "cuMemAllocAsync");
+  if (is_captured(memory.device_, memory.stream_)) captured_memory().add(memory.address_);
   return memory;
 }
 
@@ -133,16 +180,24 @@ void Memory::release() noexcept {
       return;
     case End::kFree:
       return release_after_work(device_, [this](const driver::Driver& driver) {
+        const driver::RelaxedCapture relaxed(driver);
         BATON_RELEASE(driver, cuMemFree, address_);
       });
     case End::kStream:
+      if (is_captured_without(device_, address_, stream_)) {
+        return release_after_work(device_, [this](const driver::Driver& driver) {
+          released(driver, synchronize_beside_captures(driver), "cuMemFree");
+          const driver::RelaxedCapture relaxed(driver);
+          BATON_RELEASE(driver, cuMemFree, address_);
+        });
+      }
       return release_in_context(device_, [this](const driver::Driver& driver) {
         BATON_RELEASE(driver, cuMemFreeAsync, address_, stream_);
       });
     case End::kAllocator:
       return release_after_work(device_, [this](const driver::Driver& driver) {
         // cuMemFree waits by itself; the allocator may give the memory to work of any stream.
-        BATON_RELEASE(driver, cuCtxSynchronize);
+        released(driver, synchronize_beside_captures(driver), "cuMemFree");
         allocator_->free(device_, address_, bytes_);
       });
   }
@@ -237,6 +292,7 @@ PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes)
     : device_(device), bytes_(bytes) {
   if (bytes == 0) return;
   ContextGuard guard(device_);
+  const driver::RelaxedCapture relaxed(device_.driver());
   const CUresult result = device_.driver().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     throw error(ErrorCode::kOutOfMemory, "{} of page-locked host memory are not to be had",
@@ -266,6 +322,7 @@ PinnedMemory::~PinnedMemory() {
 void PinnedMemory::release() noexcept {
   if (data_ == nullptr) return;
   release_after_work(device_, [this](const driver::Driver& driver) {
+    const driver::RelaxedCapture relaxed(driver);
     BATON_RELEASE(driver, cuMemFreeHost, data_);
   });
 }

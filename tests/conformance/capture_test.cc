@@ -82,6 +82,67 @@ TEST_F(Capture, TakesPreparedLaunchesInEveryMode) {
   }
 }
 
+// Takes memory from the driver, as pools of others do.
+class DriverMemory : public Allocator {
+ public:
+  DeviceAddress allocate(const Device& device, std::size_t bytes) override {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(device.driver().cuMemAlloc(&address, bytes), CUDA_SUCCESS);
+    return address;
+  }
+  // The pool keeps the memory.
+  void free(const Device&, DeviceAddress address, std::size_t) noexcept override {
+    freed.push_back(address);
+  }
+  std::vector<DeviceAddress> freed;
+};
+
+// The capture has no part in it, and goes on.
+TEST_F(Capture, MemoryComesAndGoesInEveryMode) {
+  for (const CUstreamCaptureMode mode : kModes) {
+    SCOPED_TRACE(mode);
+    const auto data = zeros(100);
+    const Stream other(device());
+    const auto pool = std::make_shared<DriverMemory>();
+    std::optional<Memory> plain(std::in_place, device(), 4096);
+    std::optional<Memory> ordered(Memory::in_order(stream(), 4096));
+    std::optional<Memory> beside(Memory::in_order(other, 4096));
+    std::optional<Memory> pooled(std::in_place, device(), 4096, pool);
+    std::optional<PinnedMemory> pinned(std::in_place, device(), 4096);
+    std::optional<Module> module = load("attributes.cu");
+    const LaunchConfig config{.block = 128, .stream = stream()};
+    plain->fill(0, 1, 4096, 0, other);
+    const std::size_t nodes = replay(mode, 2, [&] {
+      kernel("step").launch(config, data, 100u);
+      plain.reset();
+      ordered.reset();
+      beside.reset();
+      pooled.reset();
+      pinned.reset();
+      module.reset();
+      const Memory again(device(), 4096);
+      const PinnedMemory host(device(), 4096);
+      kernel("step").launch(config, data, 100u);
+    });
+    EXPECT_EQ(nodes, 2u);
+    EXPECT_EQ(data.download()[99], 40u);
+    ASSERT_EQ(pool->freed.size(), 1u);
+    const ContextGuard guard(device());
+    EXPECT_EQ(device().driver().cuMemFree(pool->freed[0]), CUDA_SUCCESS);
+  }
+}
+
+// What a capture allocates is part of its graph, and so is its end.
+TEST_F(Capture, MemoryOfACaptureEndsInIt) {
+  const auto data = zeros(100);
+  const LaunchConfig config{.block = 128, .stream = stream()};
+  const std::size_t nodes = replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 2, [&] {
+    const Memory own = Memory::in_order(stream(), 400);
+    kernel("step").launch(config, data, 100u);
+  });
+  EXPECT_EQ(nodes, 3u);
+}
+
 // A kernel's first launch resolves it and raises its opt-ins: none of that harms a capture.
 TEST_F(Capture, TakesFirstLaunchesInEveryMode) {
   for (const CUstreamCaptureMode mode : kModes) {

@@ -10,6 +10,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
 #include "sim/graph/capture.h"
+#include "sim/graph/capture_rules.h"
 
 namespace baton::sim::api {
 namespace {
@@ -62,6 +63,7 @@ CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode, CUgraph given,
   } else {
     capture->handle = Objects::instance().graphs.add(capture->graph);
   }
+  note_capture(capture);
   stream->capture = {std::move(capture), std::move(frontier)};
   return CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "sim/api/current.h"
 #include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
+#include "sim/graph/capture_rules.h"
 
 namespace baton::sim::api {
 namespace {
@@ -169,6 +170,7 @@ CUresult CtxResetPersistingL2Cache() {
 CUresult CtxSynchronizeOf(CUcontext handle) {
   const std::shared_ptr<Context> context = context_device(handle).context();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  refuse_beside_captures_of(*context);
   context->queue().drain();
   return context->error();
 }

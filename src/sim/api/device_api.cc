@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/capture_mode.h"
 #include "driver/simulator.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/entry.h"
 #include "sim/api/error_names.h"
+#include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
 #include "sim/api/simulator.h"
+#include "sim/graph/capture_rules.h"
 
 namespace baton::sim::api {
 namespace {
@@ -43,6 +47,12 @@ CUresult GetErrorString(CUresult error, const char** text) {
 CUresult GetExportTable(const void** table, const CUuuid* id) {
   require(table != nullptr && id != nullptr, CUDA_ERROR_INVALID_VALUE);
   *table = nullptr;
+  if (std::memcmp(id, &driver::kCaptureModeUuid, sizeof *id) == 0) {
+    static constexpr driver::CaptureModeTable kCaptureMode{
+        &Entry<&ThreadExchangeStreamCaptureMode>::call};
+    *table = &kCaptureMode;
+    return CUDA_SUCCESS;
+  }
   require(std::memcmp(id, &driver::kSimulatorUuid, sizeof *id) == 0, CUDA_ERROR_INVALID_VALUE);
   *table = simulator();
   return CUDA_SUCCESS;
@@ -153,6 +163,7 @@ CUresult CtxGetDevice(CUdevice* device) {
 
 CUresult CtxSynchronize() {
   const std::shared_ptr<Context> context = usable_context();
+  refuse_beside_captures_of(*context);
   context->queue().drain();
   return context->error();
 }

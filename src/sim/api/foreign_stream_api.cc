@@ -9,6 +9,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
+#include "sim/graph/capture_rules.h"
 
 namespace baton::sim::api {
 namespace {
@@ -100,14 +101,12 @@ CUresult StreamGetCaptureNodes(CUstream stream, CUstreamCaptureStatus* status, c
   return CUDA_SUCCESS;
 }
 
-// Which calls a capture forbids to its thread is not simulated; the mode is kept for who asks.
 CUresult ThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  static thread_local CUstreamCaptureMode t_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   enter();
   require(mode != nullptr && *mode >= CU_STREAM_CAPTURE_MODE_GLOBAL &&
               *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
           CUDA_ERROR_INVALID_VALUE);
-  std::swap(*mode, t_mode);
+  *mode = exchange_capture_mode(*mode);
   return CUDA_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
+#include "sim/graph/capture_rules.h"
 #include "sim/queue/place.h"
 
 namespace baton::sim::api {
@@ -35,6 +36,7 @@ CUresult fill(CUdeviceptr address, std::uint32_t value, unsigned width, size_t c
 CUresult MemAlloc(CUdeviceptr* address, size_t bytes) {
   const std::shared_ptr<Context> context = usable_context();
   require(address != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE);
+  refuse_unsafe_beside_captures();
   const std::uint64_t allocated = context->heap()->allocate(bytes);
   require(allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
   *address = allocated;
@@ -45,6 +47,7 @@ CUresult MemAlloc(CUdeviceptr* address, size_t bytes) {
 CUresult MemFree(CUdeviceptr address) {
   enter();
   if (address == 0) return CUDA_SUCCESS;
+  refuse_unsafe_beside_captures();
   const auto host = HostMemory::instance().find(address);
   const bool is_ours = host && (host->kind == HostMemory::Kind::kManaged || host->pool != nullptr);
   if (is_ours && host->base == address) {
@@ -130,6 +133,7 @@ CUresult MemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   constexpr unsigned kKnown =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   require(pointer != nullptr && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
+  refuse_unsafe_beside_captures();
   *pointer = bytes == 0 ? nullptr
                         : HostMemory::instance().allocate(bytes, context->ordinal(),
                                                           HostMemory::Kind::kPinned, flags);
@@ -144,6 +148,7 @@ CUresult MemFreeHost(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
   require(pinned && pinned->base == address && pinned->pool == nullptr, CUDA_ERROR_INVALID_VALUE);
+  refuse_unsafe_beside_captures();
   drain_all_devices();
   require(HostMemory::instance().free(pointer, HostMemory::Kind::kPinned),
           CUDA_ERROR_INVALID_VALUE);

@@ -6,6 +6,7 @@
 #include "sim/api/current.h"
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
+#include "sim/graph/capture_rules.h"
 
 namespace baton::sim::api {
 namespace {
@@ -19,6 +20,15 @@ bool is_default_stream(CUstream handle) {
 CUgreenCtx green_of(CUstream handle, const SimStream& stream) {
   if (is_default_stream(handle)) return ContextStack::of_thread().current().green;
   return stream.green != nullptr ? stream.green->handle() : nullptr;
+}
+
+// Refuses to ask for an event of a capture, which goes on, before what ends captures.
+void require_safe(const SimEvent& event) {
+  {
+    const std::lock_guard lock(Scheduler::instance().mutex);
+    require(event.captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
+  }
+  refuse_unsafe_beside_captures();
 }
 
 }  // namespace
@@ -53,12 +63,14 @@ CUresult StreamDestroy(CUstream handle) {
 
 CUresult StreamSynchronize(CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  refuse_unsafe_beside_captures();
   stream->context->synchronize(*stream);
   return stream->context->error();
 }
 
 CUresult StreamQuery(CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  refuse_unsafe_beside_captures();
   const bool idle = stream->context->is_idle(*stream);
   const CUresult error = stream->context->error();
   return error == CUDA_SUCCESS && !idle ? CUDA_ERROR_NOT_READY : error;
@@ -119,14 +131,15 @@ CUresult CtxRecordEvent(CUcontext handle, CUevent event_handle) {
   const std::shared_ptr<SimEvent> event = usable_event(event_handle);
   require(handle != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   require(find_context(handle).device->context() == event->context, CUDA_ERROR_INVALID_HANDLE);
+  refuse_beside_captures_of(*event->context);
   event->context->record_all(*event);
   return CUDA_SUCCESS;
 }
 
 CUresult EventQuery(CUevent handle) {
   const std::shared_ptr<SimEvent> event = usable_event(handle);
+  require_safe(*event);
   std::unique_lock lock(Scheduler::instance().mutex);
-  require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const bool done = DeviceQueue::poll(lock, event->recorded);
   const CUresult error = event->context->queue().error(lock);
   return error == CUDA_SUCCESS && !done ? CUDA_ERROR_NOT_READY : error;
@@ -134,8 +147,8 @@ CUresult EventQuery(CUevent handle) {
 
 CUresult EventSynchronize(CUevent handle) {
   const std::shared_ptr<SimEvent> event = usable_event(handle);
+  require_safe(*event);
   std::unique_lock lock(Scheduler::instance().mutex);
-  require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const CommandPtr recorded = event->recorded;
   DeviceQueue::wait(lock, recorded);
   return event->context->queue().error(lock);
