@@ -41,9 +41,13 @@ void add_instances(const Compiled& made, std::vector<std::string>& entries) {
 
 }  // namespace
 
-image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made) {
+std::optional<Image> debug_image(Source source, CompileOptions options, const Compiled& made) {
   add_instances(made, options.entries);
-  const std::optional<Image> ptx = with_debug_information(std::move(source), std::move(options));
+  return with_debug_information(std::move(source), std::move(options));
+}
+
+image::DebugParams debug_params(Source source, CompileOptions options, const Compiled& made) {
+  const std::optional<Image> ptx = debug_image(std::move(source), std::move(options), made);
   return ptx ? image::debug_params(*image::ptx_of(*ptx)) : image::DebugParams();
 }
 
