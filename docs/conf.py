@@ -25,6 +25,9 @@ html_title = f"Baton {release}"
 html_show_copyright = False
 html_show_sphinx = False
 html_static_path = []
+# Each page gets the contents of the whole site. With a row for each C++ name they took most of the time of a
+# build. The reference has a row for each header.
+toc_object_entries = False
 
 # Anchors as GitHub makes them, so that the links of the pages work in both places.
 myst_heading_anchors = 4

@@ -12,6 +12,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS))
+import broken_links  # beside the pages
+
 # Ten minutes of reading. Lists to look things up in, which are not read from start to end, may be longer.
 MOST_WORDS = 2400
 LISTS = {"instruction-list.md", "changelog.md"}
@@ -53,6 +56,21 @@ class Site(unittest.TestCase):
         other = {"export.h", "forward.h", "baton.h", "cuda.h", "cuda_runtime.h", "cutlass.h"}
         headers = {path.name for path in (ROOT / "include" / "baton").glob("*.h")}
         self.assertEqual(headers - shown - other, set())
+
+    def test_links_to_nothing_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder)
+            (site / "api").mkdir()
+            (site / "a b.svg").write_text("")
+            (site / "index.html").write_text("""<h1 id="start">x</h1><a href="#start">1</a><a href="api/c.html#f">2</a>
+                <img src="a%20b.svg"><a href="https://example.com/none">3</a><a href="api/">4</a>""")
+            (site / "api" / "c.html").write_text("""<p id="f"></p><a href="../index.html#start">1</a>""")
+            self.assertEqual(list(broken_links.broken(site)), [])
+            (site / "api" / "c.html").write_text("""<a href="../index.html#end">1</a><img src="no.svg"><a href="d.html">
+                """)
+            self.assertEqual(list(broken_links.broken(site)),
+                             [("api/c.html", "../index.html#end"), ("api/c.html", "d.html"), ("api/c.html", "no.svg"),
+                              ("index.html", "api/c.html#f")])
 
     def test_drawings_are_those_of_the_script(self):
         with tempfile.TemporaryDirectory() as folder:

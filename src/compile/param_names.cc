@@ -22,11 +22,16 @@ struct DebugCompile {
   std::optional<Image> ptx;
   std::string failure;
 
-  // What it says of the parameters of the source of that name.
+  // The PTX of the source of that name.
+  std::optional<Image> image(std::string_view source) const {
+    if (!ptx)
+      log(LogLevel::kInfo, "{}: the names of parameters are not known: {}", source, failure);
+    return ptx;
+  }
+  // What it says of the parameters.
   image::DebugParams params(std::string_view source) const {
-    if (ptx) return image::debug_params(*image::ptx_of(*ptx));
-    log(LogLevel::kInfo, "{}: the names of parameters are not known: {}", source, failure);
-    return {};
+    const std::optional<Image> found = image(source);
+    return found ? image::debug_params(*image::ptx_of(*found)) : image::DebugParams();
   }
 };
 
@@ -52,6 +57,12 @@ void add_instances(const Compiled& made, std::vector<std::string>& entries) {
       entries.emplace_back(name);
     }
   }
+}
+
+// With the instances of templates, too.
+DebugCompile compile_all(const Source& source, CompileOptions options, const Compiled& made) {
+  add_instances(made, options.entries);
+  return with_debug_information(source, std::move(options));
 }
 
 // Whether a kernel of it has parameters whose types are not known, such as an extern "C" kernel
@@ -112,11 +123,14 @@ bool lacks_instances(const Compiled& made, const CompileOptions& options,
 
 }  // namespace
 
+std::optional<Image> debug_image(const Source& source, const CompileOptions& options,
+                                 const Compiled& made) {
+  return compile_all(source, options, made).image(source.name);
+}
+
 image::DebugParams debug_params(const Source& source, const CompileOptions& options,
                                 const Compiled& made) {
-  CompileOptions all = options;
-  add_instances(made, all.entries);
-  return with_debug_information(source, std::move(all)).params(source.name);
+  return compile_all(source, options, made).params(source.name);
 }
 
 Compiled compile_described(const Source& source, CompileOptions options, DescribedKernels which) {

@@ -1,13 +1,20 @@
 #pragma once
 
+#include <optional>
+
 #include "baton/compile.h"
 #include "image/cubin/debug_params.h"
 
 namespace baton::compiler {
 
-// The parameters of a source's kernels and device functions, from its debug information. That
-// excludes optimisation, so it takes a compile to PTX of its own, which the cache keeps. A source
-// that does not compile so has none. `made` is the source without debug information.
+// A source as PTX with debug information. That excludes optimisation, so it takes a compile of its
+// own, which the cache keeps. Nothing for a source that does not compile so. `made` is the source
+// without debug information.
+std::optional<Image> debug_image(const Source& source, const CompileOptions& options,
+                                 const Compiled& made);
+
+// The parameters of a source's kernels and device functions, from the debug information of
+// debug_image().
 image::DebugParams debug_params(const Source& source, const CompileOptions& options,
                                 const Compiled& made);
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/text/suggest.h"
+#include "base/text/suggestion_or.h"
 
 namespace baton {
 namespace {
@@ -44,10 +44,9 @@ Schedule parse_schedule(std::string_view text) {
     if (schedule.kind == ScheduleKind::kRandom) schedule.seed = std::random_device{}() % 1'000'000;
     return schedule;
   }
-  throw error(ErrorCode::kInvalidInput,
-              "there is no schedule \"{}\"{}; take serial, late, early, "
-              "reverse or random:SEED",
-              text, suggestion(text, std::span(kNames)));
+  throw error(
+      ErrorCode::kInvalidInput, "there is no schedule \"{}\"{}", text,
+      suggestion_or(text, std::span(kNames), "take serial, late, early, reverse or random:SEED"));
 }
 
 }  // namespace baton

@@ -9,6 +9,7 @@
 #include "base/overloaded.h"
 #include "base/system/environment.h"
 #include "base/text/suggest.h"
+#include "base/text/suggestion_or.h"
 #include "base/text/text.h"
 #include "image/names/param_types.h"
 #include "program/names.h"

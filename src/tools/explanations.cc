@@ -112,8 +112,8 @@ std::vector<Explanation> explain(std::string_view id) {
     });
   }
   if (found.empty()) {
-    throw error(ErrorCode::kNotFound, "there is no code \"{}\"{}; baton explain lists all",
-                printable(id), suggestion(id, ids));
+    throw error(ErrorCode::kNotFound, "there is no code \"{}\"{}", printable(id),
+                suggestion_or(id, ids, "baton explain lists all"));
   }
   return found;
 }

@@ -213,6 +213,16 @@ class BadOptions(Case):
     def run_with(self, *options):
         return self.baton("run", "p.toml", *options)
 
+    def test_a_file_of_a_similar_name_is_suggested(self):
+        self.write("saxpy.toml", "")
+        self.write("saxpy.cu", "")
+        for command in ("run", "check", "bench", "tune", "inspect"):
+            result = self.baton(command, "saxp.toml")
+            self.check(result, 2, 'did you mean "saxpy.toml"?')
+        for command in ("init", "compile"):
+            self.check(self.baton(command, "saxpi.cu"), 2, 'did you mean "saxpy.cu"?')
+        self.check(self.baton("run", "saxpy"), 2, 'did you mean "saxpy.cu" or "saxpy.toml"?')
+
     def test_symbols(self):
         self.check(self.run_with("--set", "M=1"), 2, "M", "N")
         self.check(self.run_with("--set", "N=1k"), 2, "1k")

@@ -234,7 +234,7 @@ class Check(Case):
         self.assertEqual(second["attributes"], {"pdl": True})
         advice = json["edges"][0].pop("advice")
         self.assertEqual([each["text"] for each in advice], [
-            "clusters moves 64 B, which takes memory 0.00 us: fuse clusters and after",
+            "clusters moves 64 B, which takes memory less than 1 ns: fuse clusters and after",
             "clusters never triggers: give it a trigger behind its loads (rewrite \"loads\")"])
         self.assertGreater(advice[0]["seconds"], advice[1]["seconds"])
         self.assertEqual(json["edges"], [{

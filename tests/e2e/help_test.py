@@ -49,7 +49,7 @@ class Help(Case):
             with self.subTest(row["name"]):
                 names = [name for option in row["options"] for name in option["names"]]
                 self.assertEqual(names, self.options(row["name"]))
-                self.assertIn(row["usage"], self.help(row["name"]))
+                self.assertIn(row["usage"], " ".join(self.help(row["name"]).split()))
                 self.assertEqual(self.baton("help", row["name"], "--json").json()["commands"], [row])
         run = next(row for row in found["commands"] if row["name"] == "run")
         pdl = next(option for option in run["options"] if option["names"] == ["--pdl"])
@@ -83,12 +83,19 @@ class Help(Case):
         for status in section(general, "Exit status"):
             self.assertTrue(f"\n| {status} |" in PAGE, status)
 
+    def test_a_pager_gets_lines_of_eighty_columns(self):
+        for command in ["", *self.commands()]:
+            for line in self.help(*command.split()).splitlines():
+                # Calls are for copying.
+                if not line.startswith("    baton "):
+                    self.assertLessEqual(len(line), 80, line)
+
     def test_the_nearest_name_is_suggested(self):
         for arguments, near in ((["hlep"], "help"), (["help", "rum"], "run"), (["run", "--halp"], "--help"),
                                 (["completion", "bsh"], "bash"), (["manual", "chek"], "check")):
             result = self.baton(*arguments)
             self.check(result, 2)
-            self.assertIn(f'did you mean "{near}"?', result.first_error)
+            self.assertTrue(result.first_error.endswith(f'did you mean "{near}"?'), result.first_error)
 
     def test_a_call_that_names_no_command_is_told_how_to_find_one(self):
         for arguments in ([], ["frobnicate"]):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """baton init: a program file from a source or an image runs as it is."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -289,6 +290,33 @@ __global__ void k(float* y, int n) {
         self.write("filled.toml", text.replace("# weights = ", "weights = "))
         self.ok("run", "filled.toml", "--set", "n=64", "--output", "y=y.npy")
         self.assertTrue(numpy.load(self.folder / "y.npy").any())
+
+    def test_constants_have_the_types_of_the_source(self):
+        source = """#include <cuda_fp16.h>
+struct Range { int first, last; };
+struct Mixed { float scale; int count; };
+namespace tables { __constant__ int lookup[4][8]; }
+__constant__ double factor;
+__constant__ unsigned char mask[8];
+__constant__ __half halves[6];
+__constant__ float4 corners[2];
+__constant__ Range range;
+__constant__ Mixed mixed;
+extern "C" __global__ void k(float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = tables::lookup[i & 3][i & 7] * factor + mask[i & 7] + __half2float(halves[i % 6]) +
+                    corners[i & 1].z + range.first + mixed.scale * mixed.count;
+}
+"""
+        self.write("k.cu", source)
+        result = self.ok("init", "k.cu")
+        lines = re.findall(r'(?m)^# (\w+) = \{ dtype = "(\w+)", shape = \[(\d+)\]',
+                           (self.folder / "k.toml").read_text())
+        self.assertEqual(sorted(lines), [("corners", "f32", "8"), ("factor", "f64", "1"), ("halves", "f16", "6"),
+                                         ("lookup", "i32", "32"), ("mask", "u8", "8"), ("mixed", "u8", "8"),
+                                         ("range", "i32", "2")])
+        self.assertIn("the __constant__ factor holds zeros; its line in [buffers] is a comment: give it its contents",
+                      result.err)
 
     def test_textures_are_told(self):
         source = """__global__ void k(cudaTextureObject_t image, float* y, int n) {

@@ -72,8 +72,15 @@ class Terminal(Case):
             text, status = self.on_terminal(*command)
             self.assertEqual(status, 0, text)
             for line in COLOUR.sub("", text).splitlines():
-                if line.startswith("  "):
+                if str(self.folder) not in line:
                     self.assertLessEqual(len(line), 80, text)
+
+    def test_lines_below_tables_go_on_beside_their_labels(self):
+        self.chain(3)
+        text, _ = self.on_terminal("check", "chain.toml", columns=60)
+        self.assertIn("\nforecasts for a run, by the bytes of buffers and the cost of\n  edges on an H200;", text)
+        self.assertIn("\nforecasts for a run, by the bytes of buffers and the cost of edges on an H200; baton run --trace "
+                      "measures\n", self.baton("check", "chain.toml").out)
 
     def test_a_pipe_has_no_width(self):
         self.chain(2)

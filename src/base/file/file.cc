@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file/file_descriptor.h"
+#include "base/file/near_file.h"
 #include "base/log.h"
 #include "base/text/text.h"
 
@@ -21,10 +22,10 @@ std::string system_reason(int number) {
   return std::system_category().message(number);
 }
 
-[[noreturn]] void fail_to(const char* what, const fs::path& path, int number) {
+[[noreturn]] void fail_to_read(const fs::path& path, int number) {
   const bool missing = number == ENOENT || number == ENOTDIR;
-  throw error(missing ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, "cannot {} \"{}\": {}",
-              what, path.string(), system_reason(number));
+  throw error(missing ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, "cannot read \"{}\": {}{}",
+              path.string(), system_reason(number), missing ? file_suggestion(path) : "");
 }
 
 [[noreturn]] void fail_to_write(const fs::path& path, int number) {
@@ -157,8 +158,8 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   const FileDescriptor file(
       uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   struct stat status;
-  if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail_to("read", path, errno);
-  if (S_ISDIR(status.st_mode)) fail_to("read", path, EISDIR);
+  if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
+  if (S_ISDIR(status.st_mode)) fail_to_read(path, EISDIR);
 
   // One more byte than a regular file is said to hold shows its end without another growth.
   constexpr std::uint64_t kChunk = 64 << 10;
@@ -172,7 +173,7 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
       if (filled == bytes.size()) bytes.resize(bytes.size() * 2);
       const ssize_t count = uninterrupted(
           [&] { return ::read(file.number(), bytes.data() + filled, bytes.size() - filled); });
-      if (count < 0) fail_to("read", path, errno);
+      if (count < 0) fail_to_read(path, errno);
       if (count == 0) break;
       filled += static_cast<std::size_t>(count);
       if (filled > max_bytes) refuse_size(path, max_bytes);

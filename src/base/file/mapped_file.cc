@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file/near_file.h"
 
 namespace baton {
 namespace {
@@ -17,8 +18,8 @@ constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 [[noreturn]] void fail_to_map(const std::string& name, int number) {
   const bool missing = number == ENOENT || number == ENOTDIR;
-  throw error(missing ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, "cannot read \"{}\": {}",
-              name, std::system_category().message(number));
+  throw error(missing ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, "cannot read \"{}\": {}{}",
+              name, std::system_category().message(number), missing ? file_suggestion(name) : "");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text/suggestion_or.h"
+
 namespace baton {
 namespace {
 
@@ -44,6 +46,15 @@ TEST(Suggestion, EndsAMessage) {
   EXPECT_EQ(suggestion("temperature", names), "; known: grid, block");
   EXPECT_EQ(suggestion("grid", Names{}), "");
   EXPECT_EQ(suggestion("gird", std::vector<std::string>{"grid"}), "; did you mean \"grid\"?");
+}
+
+// A question ends the message: nothing follows it.
+TEST(Suggestion, HasOneAdvice) {
+  const Names names = {"grid", "block"};
+  EXPECT_EQ(suggestion_or("gird", names, "list all"), "; did you mean \"grid\"?");
+  EXPECT_EQ(suggestion_or("temperature", names, "list all"), "; list all");
+  EXPECT_EQ(suggestion_or("gird", std::vector<std::string>{"grid"}, "list all"),
+            "; did you mean \"grid\"?");
 }
 
 TEST(Suggestion, ListsNoMoreThanOneCanRead) {

@@ -331,8 +331,8 @@ const CommandRow* find_command(std::string_view name) {
 const CommandRow& named_command(std::string_view name) {
   const CommandRow* found = find_command(name);
   if (found == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}; baton help lists all",
-                printable(std::string(name)), suggestion(name, command_names()));
+    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", printable(std::string(name)),
+                suggestion_or(name, command_names(), "baton help lists all"));
   }
   return *found;
 }

@@ -14,15 +14,20 @@ namespace baton::cli {
 namespace {
 
 constexpr std::size_t kWidest = 100;
+constexpr std::size_t kUsual = 80;  // columns of whoever reads a pipe, such as less
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kWidestTerm = 22;  // a longer one has a line to itself
 
 using Entry = std::pair<std::string, std::string_view>;  // a term and what it means
 
+std::size_t width_of_lines(const Terminal& terminal) {
+  return terminal.width == Terminal().width ? kUsual : std::min(terminal.width, kWidest);
+}
+
 class HelpWriter {
  public:
   explicit HelpWriter(Terminal terminal)
-      : colour_(terminal.colour), width_(std::min(terminal.width, kWidest)) {}
+      : colour_(terminal.colour), width_(width_of_lines(terminal)) {}
 
   void paragraph(std::string_view text) {
     for (const std::string& line : wrapped(text, width_)) text_ += line + '\n';

@@ -10,7 +10,7 @@ namespace baton::cli {
 
 // The help of a command, or of Baton itself for an empty name: usage, arguments, options, examples,
 // exit statuses and, for Baton itself, commands and environment. Lines fit the terminal, and have
-// at most a hundred columns where it is wider or unknown.
+// at most a hundred columns. Where it is unknown, as in a pipe to a pager, they have eighty.
 std::string help_text(std::string_view command, Terminal terminal);
 
 // The same as data, put into `result`: "commands", and for Baton itself "options", "exit_statuses"

@@ -130,10 +130,8 @@ void refuse_option(const CommandRow* command, const std::string& word) {
   for (const OptionRow& row : options) {
     for (const std::string_view name : option_names(row)) names.push_back(name);
   }
-  const std::string_view near = nearest(option, names);
   throw error(ErrorCode::kInvalidInput, "unknown option \"{}\"{}", word,
-              near.empty() ? fmt::format("; {} lists the options", help_call(command))
-                           : fmt::format("; did you mean \"{}\"?", near));
+              suggestion_or(option, names, help_call(command) + " lists the options"));
 }
 
 }  // namespace baton::cli

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/counted.h"
+#include "cli/output/wrap.h"
 #include "tools/basics.h"
 #include "tools/draft/readable_names.h"
 
@@ -71,6 +72,14 @@ Output::Output(bool json, std::string command)
 }
 
 Output::~Output() = default;
+
+void Output::add_lines(std::string_view lines) {
+  for (std::size_t begin = 0; begin <= lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    text_ += wrapped_line(lines.substr(begin, end - begin), terminal_.width) + '\n';
+    begin = end + 1;
+  }
+}
 
 void Output::warning(std::string_view message) {
   const std::string named = part_.empty() ? "" : fmt::format("{}: {}", part_, message);

@@ -51,10 +51,10 @@ class Output {
   // Warnings so far: those in the JSON object and those of the simulated GPU.
   std::size_t warnings() const { return warnings_; }
 
-  // One line for people; dropped with --json.
+  // One line for people; dropped with --json. Where it is too long for the terminal, it is wrapped.
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    if (shows_text()) text_ += fmt::format(format, std::forward<Args>(args)...) += '\n';
+    if (shows_text()) add_lines(fmt::format(format, std::forward<Args>(args)...));
   }
   // Several lines, each with its end.
   void text(std::string_view lines) {
@@ -100,6 +100,7 @@ class Output {
  private:
   friend class OutputPart;
   bool shows_text() const { return !json_ && !hides_text_; }
+  void add_lines(std::string_view lines);
   void clear_progress();
   // The source line with a caret, and its end; empty where it is not known.
   std::string excerpt(std::string_view where);

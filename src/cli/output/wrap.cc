@@ -102,4 +102,34 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string wrapped_line(std::string_view line, std::size_t width) {
+  constexpr std::size_t kLongestLabel = 16;
+  if (width_of(line) <= width) return std::string(line);
+  const std::size_t start = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", start);
+  const bool has_label = gap != std::string_view::npos && gap - start <= kLongestLabel;
+  const std::size_t begin = has_label ? line.find_first_not_of(' ', gap) : start;
+  const std::size_t indent = has_label ? begin : start + 2;
+  if (begin >= line.size() || indent >= width / 2) return std::string(line);
+
+  std::string text(line.substr(0, begin));
+  std::size_t column = begin;
+  bool is_first = true;
+  for (const std::string_view word : words_for(line.substr(begin), width - indent)) {
+    const std::size_t size = width_of(word);
+    if (is_first) {
+      is_first = false;
+    } else if (column + 1 + size <= width) {
+      text += ' ';
+      ++column;
+    } else {
+      text += '\n' + std::string(indent, ' ');
+      column = indent;
+    }
+    text += word;
+    column += size;
+  }
+  return text;
+}
+
 }  // namespace baton::cli

@@ -14,5 +14,9 @@ std::vector<std::string_view> words_of(std::string_view text);
 // The text in lines of at most `width` columns. A word stays whole unless it is longer than a line,
 // and so does a number with its unit.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+// One line outside of tables, "ceiling  2.4 TB/s, read and written", with line ends where it is too
+// long. What follows a label stays beside it; other lines go on two columns further in. All words
+// stay whole, so that paths can be copied.
+std::string wrapped_line(std::string_view line, std::size_t width);
 
 }  // namespace baton::cli

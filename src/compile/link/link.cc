@@ -275,8 +275,8 @@ class DeviceLink {
       linker.emplace(arch_.text);
     } catch (Error& missing) {
       if (out.ptx.empty()) {
-        throw error(missing.code(), "{}: {}, and {} has no PTX that could be linked without it",
-                    name_, missing.message(), without_ptx());
+        throw error(missing.code(), "{} needs nvJitLink, as {} has no PTX: {}", name_,
+                    without_ptx(), missing.message());
       }
       log(LogLevel::kInfo, "{} has PTX alone: {}", name_, missing.message());
       return;

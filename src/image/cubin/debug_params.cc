@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "image/cubin/debug_types.h"
-#include "image/cubin/dwarf_unit.h"
-#include "image/cubin/ptx_section.h"
 #include "image/names/param_types.h"
 
 namespace baton::image {
@@ -22,8 +19,8 @@ constexpr std::uint64_t kMostBytes = 1 << 16;
 
 class ParamReader {
  public:
-  explicit ParamReader(std::vector<DwarfEntry> entries)
-      : entries_(std::move(entries)), types_(entries_) {}
+  explicit ParamReader(const DebugEntries& unit)
+      : unit_(unit), entries_(unit.all()), types_(entries_) {}
 
   DebugParams read() const {
     DebugParams found;
@@ -31,7 +28,7 @@ class ParamReader {
       const DwarfEntry& function = entries_[i];
       if (function.tag != kTagFunction) continue;
       std::vector<DebugParam> params;
-      for_each_inside(i, [&](const DwarfEntry& entry) {
+      unit_.for_each_inside(i, [&](const DwarfEntry& entry) {
         if (entry.tag == kTagParameter) {
           params.push_back({std::string(entry.name), types_.source_type(entry.type),
                             types_.element_size(entry.type), types_.is_texture(entry.type),
@@ -46,15 +43,6 @@ class ParamReader {
   }
 
  private:
-  // The entries right inside of another one.
-  template <typename Visit>
-  void for_each_inside(std::size_t outer, Visit&& visit) const {
-    const std::uint64_t depth = entries_[outer].depth;
-    for (std::size_t i = outer + 1; i < entries_.size() && entries_[i].depth > depth; ++i) {
-      if (entries_[i].depth == depth + 1) visit(entries_[i]);
-    }
-  }
-
   bool is_struct(const DwarfEntry& type) const {
     return type.tag == kTagStruct || type.tag == kTagClass;
   }
@@ -77,7 +65,7 @@ class ParamReader {
   bool add_fields(std::size_t of, const std::string& prefix, std::uint64_t base, int nesting,
                   std::vector<DebugField>& fields) const {
     bool all_are_known = nesting > 0;
-    for_each_inside(of, [&](const DwarfEntry& member) {
+    unit_.for_each_inside(of, [&](const DwarfEntry& member) {
       if (member.tag != kTagMember || !all_are_known) return;
       // The compiler's own name for a base class.
       const bool is_base = member.name.starts_with("__b_");
@@ -133,7 +121,7 @@ class ParamReader {
   // Of all dimensions together.
   std::uint64_t count_of(std::size_t array) const {
     std::uint64_t count = 1;
-    for_each_inside(array, [&](const DwarfEntry& entry) {
+    unit_.for_each_inside(array, [&](const DwarfEntry& entry) {
       if (entry.tag == kTagSubrange && count <= kMostBytes) {
         count *= std::min(entry.count, kMostBytes + 1);
       }
@@ -148,47 +136,23 @@ class ParamReader {
     return true;
   }
 
-  const std::vector<DwarfEntry> entries_;
+  const DebugEntries& unit_;
+  const std::vector<DwarfEntry>& entries_;
   const DebugTypes types_;
-};
-
-// The sections that are needed here.
-struct DebugSections {
-  PtxSection info, abbreviations, strings;
-
-  PtxSection* find(std::string_view name) {
-    if (name == ".debug_info") return &info;
-    if (name == ".debug_abbrev") return &abbreviations;
-    return name == ".debug_str" ? &strings : nullptr;
-  }
-
-  DebugParams params() const {
-    if (info.bytes.empty() || abbreviations.bytes.empty()) return {};
-    return ParamReader(read_unit(info, abbreviations, strings)).read();
-  }
 };
 
 }  // namespace
 
+DebugParams debug_params(const DebugEntries& entries) {
+  return ParamReader(entries).read();
+}
+
 DebugParams debug_params(const ptx::ParsedModule& module) {
-  DebugSections sections;
-  for (const ptx::TopLevel& item : module.items()) {
-    const auto* const section = std::get_if<ptx::Section>(&item);
-    if (section == nullptr) continue;
-    PtxSection* const into = sections.find(section->name);
-    if (into == nullptr) continue;
-    if (auto read = read_section(*section)) *into = std::move(*read);
-  }
-  return sections.params();
+  return debug_params(DebugEntries(module));
 }
 
 DebugParams debug_params(const std::vector<ElfSection>& sections) {
-  DebugSections found;
-  for (const ElfSection& section : sections) {
-    PtxSection* const into = found.find(section.name);
-    if (into != nullptr && section.is_readable) into->bytes = section.bytes;
-  }
-  return found.params();
+  return debug_params(DebugEntries(sections));
 }
 
 void take_params(ImageFacts& facts, const DebugParams& params) {

@@ -9,6 +9,7 @@
 #include "baton/dtype.h"
 #include "baton/image.h"
 #include "image/container/elf.h"
+#include "image/cubin/debug_entries.h"
 #include "image/names/source_type.h"
 #include "ptx/ast.h"
 
@@ -38,6 +39,7 @@ struct DebugParam {
 // information (DWARF) of PTX or machine code that was compiled with -G. Nothing where there is no
 // debug information, or where it has a form that no compiler of device code writes.
 using DebugParams = std::unordered_map<std::string, std::vector<DebugParam>>;
+DebugParams debug_params(const DebugEntries& entries);
 DebugParams debug_params(const ptx::ParsedModule& module);
 DebugParams debug_params(const std::vector<ElfSection>& sections);
 

@@ -23,6 +23,12 @@ constexpr double kSmallShare = 0.1;
 // Below this a change is not worth a sentence.
 constexpr double kLeastForecast = 0.05;
 
+std::string memory_time_text(double microseconds) {
+  constexpr double kNanosecond = 1e-3, kSeconds = 1e-6;
+  if (microseconds < kNanosecond) return "less than 1 ns";
+  return format_duration(microseconds * kSeconds);
+}
+
 class Forecaster {
  public:
   Forecaster(const EdgeReport& edge, const LaunchForecast& from, const LaunchForecast& to)
@@ -69,9 +75,9 @@ class Forecaster {
     const LaunchForecast& smaller = from_.memory_time <= to_.memory_time ? from_ : to_;
     const double link = edge_.programmatic ? kTriggeredLink : kFullLink;
     if (smaller.memory_time == 0 || smaller.memory_time >= kSmallShare * link) return;
-    add(link,
-        words_.small_launch(fmt::format("{} moves {}, which takes memory {:.2f} us", smaller.name,
-                                        format_bytes(smaller.bytes), smaller.memory_time)));
+    add(link, words_.small_launch(fmt::format("{} moves {}, which takes memory {}", smaller.name,
+                                              format_bytes(smaller.bytes),
+                                              memory_time_text(smaller.memory_time))));
   }
 
   void add(double microseconds, std::string text) {

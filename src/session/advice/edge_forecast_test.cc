@@ -108,9 +108,13 @@ TEST(EdgeForecast, AsksToFuseALaunchThatIsSmallBesideItsEdge) {
   from.executions = 3;
   const auto advice = forecast(early(), from, launch("matvec"));
   ASSERT_THAT(advice, SizeIs(1));
-  EXPECT_THAT(advice[0].text, AllOf(HasSubstr("norm moves 8 KiB, which takes memory 0.00 us"),
+  EXPECT_THAT(advice[0].text, AllOf(HasSubstr("norm moves 8 KiB, which takes memory 2 ns"),
                                     HasSubstr("fuse norm and matvec")));
   EXPECT_NEAR(advice[0].seconds, 3 * 0.73e-6, 1e-9);
+
+  from.memory_time = 0.0002;
+  EXPECT_THAT(forecast(early(), from, launch("matvec")).at(0).text,
+              HasSubstr("which takes memory less than 1 ns"));
 
   // The edge from a group's last step to its first one.
   EdgeReport back = early();

@@ -10,8 +10,12 @@
 #include "baton/compile.h"
 #include "baton/device.h"
 #include "compile/param_names.h"
+#include "image/cubin/debug_entries.h"
+#include "image/cubin/debug_variables.h"
+#include "image/find_variable.h"
 #include "image/image_content.h"
 #include "image/ptx/ptx_reach.h"
+#include "image/ptx/ptx_types.h"
 #include "image/ptx/ptx_use.h"
 #include "tools/basics.h"
 #include "tools/draft/draft_names.h"
@@ -53,16 +57,29 @@ KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
           block_use(*function)};
 }
 
+// By the debug information, else by what PTX declares: arrays and structs are bytes there.
+std::optional<DType> constant_dtype(const VariableFacts& facts, const ptx::Variable& declared,
+                                    const image::DebugVariables& types) {
+  auto known = types.find(facts.name);
+  if (known == types.end()) known = types.find(image::source_name(facts));
+  if (known != types.end()) return known->second.value_or(DType::kU8);
+  const auto type = image::ptx_type(declared.type);
+  if (!type || !declared.extents.empty()) return std::nullopt;
+  return type->dtype;
+}
+
 // Constant variables without an initialiser. Headers have none.
-std::vector<VariableFacts> unfilled_constants(const Image& ptx, const ImageFacts& facts) {
+std::vector<DraftConstant> unfilled_constants(const Image& ptx, const ImageFacts& facts,
+                                              const image::DebugVariables& types) {
   const auto module = image::ptx_of(ptx);
-  std::vector<VariableFacts> found;
+  std::vector<DraftConstant> found;
   for (const ptx::TopLevel& item : module->items()) {
     const auto* const variable = std::get_if<ptx::Variable>(&item);
     if (variable == nullptr || variable->space != ptx::StateSpace::kConst) continue;
     if (!variable->initialiser.empty()) continue;
     for (const VariableFacts& each : facts.variables) {
-      if (each.name == variable->name) found.push_back(each);
+      if (each.name != variable->name) continue;
+      found.push_back({each, constant_dtype(each, *variable, types)});
     }
   }
   return found;
@@ -269,6 +286,13 @@ std::vector<LaunchGuess> by_metadata(std::vector<LaunchGuess> guesses,
 
 KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options) {
   KernelFile kernels;
+  image::DebugVariables variables;
+  const auto read_debug_information = [&](const Image& ptx) {
+    const auto module = image::ptx_of(ptx);
+    const image::DebugEntries entries(*module);
+    kernels.param_names = image::debug_params(entries);
+    variables = image::debug_variables(entries);
+  };
   kernels.path =
       std::filesystem::proximate(file, options.folder.empty() ? "." : options.folder).string();
   if (is_source(file)) {
@@ -280,7 +304,9 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
     kernels.key = "source";
     kernels.facts = read_facts(compiled);
     kernels.ptx = compiled.ptx;
-    kernels.param_names = compiler::debug_params(source, how, compiled);
+    if (const auto debug = compiler::debug_image(source, how, compiled)) {
+      read_debug_information(*debug);
+    }
     kernels.loaded_facts = kernels.facts;
     image::take_params(kernels.facts, kernels.param_names);
   } else {
@@ -297,10 +323,10 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
     kernels.facts = read_facts(image);
     if (image.kind() == ImageKind::kPtx) {
       kernels.ptx = image;
-      kernels.param_names = image::debug_params(*image::ptx_of(image));
+      read_debug_information(image);
     }
   }
-  if (kernels.ptx) kernels.constants = unfilled_constants(*kernels.ptx, kernels.facts);
+  if (kernels.ptx) kernels.constants = unfilled_constants(*kernels.ptx, kernels.facts, variables);
   if (kernels.facts.kernels.empty()) {
     throw error(ErrorCode::kInvalidInput,
                 "{} has no kernel{}; a template needs --entry \"NAME<TYPES>\", and a kernel is "

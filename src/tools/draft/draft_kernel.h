@@ -19,6 +19,12 @@ namespace baton::tools {
 // The simulated GPU that a draft is compiled for, and tried on.
 inline constexpr std::string_view kDraftDevice = "sim:h200";
 
+// A __constant__ variable that holds zeros until a run fills it.
+struct DraftConstant {
+  VariableFacts variable;
+  std::optional<DType> dtype;  // of the numbers in it; bytes where they are of several
+};
+
 // Where the kernels of a draft come from, as a program file says it.
 struct KernelFile {
   std::string key;  // "source", "ptx", "cubin", "fatbin"
@@ -27,8 +33,7 @@ struct KernelFile {
   // Those that a load sees, which has no debug information; empty: the same.
   std::optional<ImageFacts> loaded_facts;
   std::optional<Image> ptx;
-  // Those that hold zeros until a run fills them.
-  std::vector<VariableFacts> constants;
+  std::vector<DraftConstant> constants;
   // The names of kernels' parameters in the source, by symbol, where they are known.
   image::DebugParams param_names;
 };

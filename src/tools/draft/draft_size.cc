@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <optional>
 #include <span>
 
 namespace baton::tools {
@@ -34,6 +35,19 @@ bool is_outer(std::string_view name) {
   return has_any(lower, kWords) || lower == "h" || lower == "ny";
 }
 
+bool is_depth(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return lower.find("depth") != std::string::npos || lower == "d" || lower == "nz";
+}
+
+// The axis that a name has; nothing for others.
+std::optional<int> named_axis(std::string_view name) {
+  if (is_inner(name)) return 0;
+  if (is_outer(name)) return 1;
+  if (is_depth(name)) return 2;
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool sounds_like_a_size(std::string_view name) {
@@ -54,12 +68,15 @@ bool sounds_like_a_choice(std::string_view name) {
 
 std::string DraftSize::along(int axis, int axes) const {
   if (symbols.size() == 1) return symbols[0];
-  if (symbols.size() == 2 && axes == 2) {
-    for (const int inner : {0, 1}) {
-      const std::string& other = symbols[1 - inner];
-      if (is_inner(symbols[inner]) && is_outer(other)) return axis == 0 ? symbols[inner] : other;
-    }
+  // All of them have an axis, each another one.
+  std::vector<std::string> by_axis(axes);
+  for (const std::string& symbol : symbols) {
+    const std::optional<int> own = named_axis(symbol);
+    if (own && *own < axes) by_axis[*own] = symbol;
   }
+  const bool is_told = symbols.size() == by_axis.size() &&
+                       std::ranges::none_of(by_axis, [](const auto& each) { return each.empty(); });
+  if (is_told) return by_axis[axis];
   return fmt::format("max({})", fmt::join(symbols, ", "));
 }
 

@@ -11,8 +11,8 @@ struct DraftSize {
   std::vector<std::string> symbols;  // distinct, at least one
 
   // The size along one of the axes of a buffer, as an expression; axis 0 is the innermost. Names
-  // such as width and height have an axis. For others it is the largest symbol, so that no access
-  // is outside.
+  // such as width, height and depth have an axis. For others it is the largest symbol, so that no
+  // access is outside.
   std::string along(int axis, int axes) const;
 };
 

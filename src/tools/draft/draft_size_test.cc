@@ -18,6 +18,18 @@ TEST(DraftSize, AxesAreThoseOfTheirNames) {
   EXPECT_EQ(DraftSize({"num_rows", "num_cols"}).along(0, 2), "num_cols");
 }
 
+TEST(DraftSize, ThreeAxesHaveTheirNamesToo) {
+  const DraftSize size({"nx", "ny", "nz"});
+  EXPECT_EQ(size.along(0, 3), "nx");
+  EXPECT_EQ(size.along(1, 3), "ny");
+  EXPECT_EQ(size.along(2, 3), "nz");
+  EXPECT_EQ(DraftSize({"depth", "width", "height"}).along(2, 3), "depth");
+  // A plane has no depth, and two of one axis tell nothing.
+  EXPECT_EQ(size.along(0, 2), "max(nx, ny, nz)");
+  EXPECT_EQ(DraftSize({"width", "depth"}).along(0, 2), "max(width, depth)");
+  EXPECT_EQ(DraftSize({"rows", "height"}).along(0, 2), "max(rows, height)");
+}
+
 TEST(DraftSize, OfOthersTheLargestIsAlongEachAxis) {
   EXPECT_EQ(DraftSize({"n", "k"}).along(0, 2), "max(n, k)");
   EXPECT_EQ(DraftSize({"width", "height"}).along(0, 1), "max(width, height)");

@@ -46,10 +46,12 @@ std::string with_shape(const DraftBuffer& buffer, const DraftKernel& kernel) {
   return result;
 }
 
-// The line for a variable, as a comment: what it holds, and of which type, is not known.
-std::string constant_line(const VariableFacts& variable, const std::string& kernel) {
+// The line for a variable, as a comment: what it holds is not known.
+std::string constant_line(const DraftConstant& constant, const std::string& kernel) {
+  const VariableFacts& variable = constant.variable;
   const std::string name = image::source_name(variable);
-  const DType dtype = variable.size % 4 == 0 ? DType::kF32 : DType::kU8;
+  DType dtype = constant.dtype.value_or(DType::kF32);
+  if (variable.size % size_of(dtype) != 0) dtype = DType::kU8;
   return fmt::format(
       "# {} = {{ dtype = \"{}\", shape = [{}], role = \"input\", init = \"random\", "
       "variable = {} }}  # __constant__: zeros without this line\n",
@@ -151,8 +153,8 @@ std::string draft_text(const KernelFile& file, const std::vector<DraftKernel>& k
       text += fmt::format("{} = {}\n", buffer.name, with_shape(buffer, kernel));
     }
   }
-  for (const VariableFacts& variable : file.constants) {
-    text += constant_line(variable, kernels.front().name);
+  for (const DraftConstant& constant : file.constants) {
+    text += constant_line(constant, kernels.front().name);
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));

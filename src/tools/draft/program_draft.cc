@@ -126,11 +126,10 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }
-  for (const VariableFacts& variable : kernels_of_file.constants) {
+  for (const DraftConstant& constant : kernels_of_file.constants) {
     draft.remarks.push_back(fmt::format(
-        "the __constant__ {} holds zeros; its line in [buffers] is a comment: give it its dtype "
-        "and contents",
-        image::source_name(variable)));
+        "the __constant__ {} holds zeros; its line in [buffers] is a comment: give it its {}",
+        image::source_name(constant.variable), constant.dtype ? "contents" : "dtype and contents"));
   }
   share_buffers(kernels);
   // One size for all kernels: the smallest.

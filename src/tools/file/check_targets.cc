@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file/file.h"
+#include "base/file/near_file.h"
 #include "base/text/text.h"
 #include "tools/process/record_folder.h"
 
@@ -56,8 +57,9 @@ class TargetSearch {
     std::error_code failure;
     const fs::file_status status = fs::status(path, failure);
     if (!fs::exists(status)) {
-      throw error(ErrorCode::kNotFound, "{} does not exist; name a file or a folder",
-                  printable(path.string()));
+      const std::string near = file_suggestion(path);
+      throw error(ErrorCode::kNotFound, "{} does not exist{}", printable(path.string()),
+                  near.empty() ? "; name a file or a folder" : near);
     }
     if (!fs::is_directory(status) || is_record(path)) return add(path, false);
     const std::size_t before = seen_in_folders_;

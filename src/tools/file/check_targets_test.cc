@@ -90,8 +90,10 @@ TEST_F(CheckTargetsTest, WhatIsMissingIsNamed) {
     return "";
   };
   EXPECT_THAT(message(root_ / "none"), HasSubstr("none does not exist"));
-  file("notes.txt");
+  const fs::path notes = file("notes.txt");
   EXPECT_THAT(message(root_), HasSubstr("has no .ptx"));
+  EXPECT_THAT(message(root_ / "nots.txt"),
+              EndsWith("does not exist; did you mean \"" + notes.string() + "\"?"));
 }
 
 }  // namespace
