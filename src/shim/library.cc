@@ -103,6 +103,7 @@ __attribute__((constructor(101))) void load() {
       options.settings.first_seen = ProcessReport::finding;
       options.settings.left = ProcessReport::findings;
       options.settings.image_refused = ProcessReport::image;
+      if (options.finds_leaks) options.settings.leaked = ProcessReport::leak;
       // The parent says at the end what the log says now.
       if (!read_environment("BATON_LOG")) set_log_level(LogLevel::kError);
     }

@@ -77,6 +77,7 @@ Options read_options() {
   }
   settings.common.watch = driver::Simulator::Watch::kOn;
   settings.keep_going = flag("BATON_EXEC_KEEP_GOING");
+  options.finds_leaks = flag("BATON_EXEC_LEAKS");
   if (const auto port = read_environment("BATON_EXEC_GDB")) {
     settings.debugger = std::make_shared<sim::Debugger>(port_of(*port));
   }

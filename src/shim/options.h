@@ -10,6 +10,7 @@ namespace baton::shim {
 // What the environment of a process asks of the library. `baton exec` sets it; users may too.
 struct Options {
   sim::Settings settings;
+  bool finds_leaks = false;
   std::optional<std::filesystem::path> report;  // BATON_EXEC_REPORT: the folder
 };
 

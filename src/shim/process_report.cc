@@ -78,6 +78,10 @@ void ProcessReport::missing(std::string_view name, unsigned long long count) {
   tell({{"event", "missing"}, {"name", name}, {"count", count}});
 }
 
+void ProcessReport::leak(std::uint64_t count, std::string_view what) {
+  tell({{"event", "leak"}, {"count", count}, {"message", what}});
+}
+
 void ProcessReport::image(std::string_view what) {
   tell({{"event", "image"}, {"what", what}});
 }

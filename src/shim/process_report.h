@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace baton::shim {
 //   {"event": "missing", "name": "cuTexObjectCreate", "count": 1}
 //       at the first call of an entry that is not there, and again with its count at the end
 //   {"event": "image", "what": "..."}   an image that does not run here
+//   {"event": "leak", "count": 3, "message": "..."}   memory that was never freed, where asked for
 class ProcessReport {
  public:
   // Nothing is told before `open`, which is called once, before the process uses the GPU.
@@ -29,6 +31,7 @@ class ProcessReport {
   static void findings(std::span<const driver::Finding> findings);
   static void missing(std::string_view name, unsigned long long count);
   static void image(std::string_view what);
+  static void leak(std::uint64_t count, std::string_view what);
 };
 
 }  // namespace baton::shim

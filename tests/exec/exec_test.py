@@ -281,6 +281,8 @@ class Exec(unittest.TestCase):
         done = self.exec("--log-file", self.folder / "log.%p", "--", CLIENTS / "faulty", "3")
         self.assertEqual(done.stderr, "")
         (log,) = self.folder.glob("log.*")
+        self.exec("--log-file", self.folder / "of_%q{WHO}_%%", CLIENTS / "faulty", "3", WHO="me")
+        self.assertTrue((self.folder / "of_me_%").exists())
         self.assertRegex(log.name, r"^log\.\d+$")
         self.assertIn("error: out_of_bounds", log.read_text())
 
@@ -299,21 +301,90 @@ class Exec(unittest.TestCase):
     def test_bad_usage(self):
         for words, message in [
             ([], 'baton exec needs a program after "--"'),
-            (["true"], 'baton exec takes "true" after "--" alone: baton exec -- true'),
             (["--", "/nowhere/at/all"], '"/nowhere/at/all" cannot be started: No such file or directory'),
             (["--device", "cuda:1", "--", "true"], "baton exec takes --device sim, "),
             (["--memory", "many", "--", "true"], '--memory takes a number of bytes'),
             (["--memory", "99999999999TiB", "--", "true"], '--memory takes a number of bytes'),
             (["--error-exitcode", "256", "--", "true"], "--error-exitcode takes an exit status from 0 to 255"),
             (["--schedule", "sideways", "--", "true"], '--schedule has no choice "sideways"'),
-            (["--tool", "racecheck", "true"], "--tool is an option of compute-sanitizer that baton exec does not have: "),
-            (["--leak-check=full", "--", "true"], "--leak-check is an option of compute-sanitizer that "),
+            (["--tool", "racechek", "true"], '--tool has no choice "racechek"; did you mean "racecheck"?'),
+            (["--save", "run.csan", "true"], "--save run.csan is an option of compute-sanitizer that baton exec does not have: write --json FILE"),
+            (["--xml", "--", "true"], "--xml yes is an option of compute-sanitizer that baton exec does not have: "),
+            (["--show-backtrace=host", "true"], "write --show-backtrace device"),
+            (["--launch-skip", "5", "true"], "--launch-skip 5 is an option of compute-sanitizer "),
+            (["--padding", "65537", "true"], "--padding 65537 is an option of compute-sanitizer "),
+            (["--padding", "some", "true"], '--padding takes a number from 0 up, "some" was given'),
+            (["--check-device-heap", "no", "true"], "this is always checked"),
+            (["--suppressions", "known.xml", "true"], "--suppressions takes a TOML file"),
+            (["--kernel-name", "kns=a,b", "true"], "--kernel-name takes kne=NAME or kns=PART"),
+            (["--keep-going", "--destroy-on-device-error", "context", "true"], "contradict each other"),
+            (["--tool", "memcheck", "--device", "cuda", "true"], "--tool is for the simulated GPU"),
+            (["--launch-timeout"], "--launch-timeout lacks its value"),
             (["--keep-goin", "--", "true"], 'unknown option "--keep-goin"; did you mean "--keep-going"?'),
         ]:
             with self.subTest(words):
                 done = self.exec(*words)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(message, done.stderr.splitlines()[0])
+
+    def test_the_command_of_compute_sanitizer_is_taken_as_it_is(self):
+        done = self.exec("--target-processes", "all", "--show-backtrace", "no", "--launch-timeout=60", "--xml", "no",
+                         "--print-limit", "100", "--error-exitcode", "9", "--force-blocking-launches", "--padding", "32",
+                         "--track-stream-ordered-races", "all", "--report-api-errors", "no", "--nvtx", "false", "--quiet", CLIENTS / "faulty", "3")
+        self.assertEqual((done.stdout, done.returncode), ("result 700\n", 9), done.stderr)
+        self.assertTrue(all(line.startswith("error: ") for line in done.stderr.splitlines()), done.stderr)
+        # What follows the program is the program's own.
+        self.assertEqual(self.exec("echo", "--tool", "--help", "--").stdout, "--tool --help --\n")
+        self.assertEqual(self.exec("--", "echo", "--", "exec").stdout, "-- exec\n")
+
+    def test_a_tool_chooses_findings_and_leaves_faults(self):
+        beyond = [CLIENTS / "faulty", "3"]
+        self.assertEqual(self.exec("--tool", "racecheck", *beyond).returncode, 1)
+        for tool, count, status in [("memcheck", 0, 0), ("racecheck", 0, 0), ("synccheck", 0, 0), ("initcheck", 1, 1)]:
+            with self.subTest(tool):
+                done, report = self.report(CLIENTS / "virtual_memory", "fresh", options=["--tool", tool])
+                self.assertEqual((len(report["findings"]), done.returncode), (count, status), done.stderr)
+                self.assertEqual("1 finding of other tools left out" in done.stderr, count == 0)
+        done, report = self.report(CLIENTS / "stream_values", "unordered", options=["--tool", "racecheck"])
+        self.assertEqual({each["kind"] for each in report["findings"]}, {"unordered_grids"})
+        done, report = self.report(CLIENTS / "stream_values", "unordered", options=["--tool", "memcheck"])
+        self.assertEqual((report["findings"], done.returncode), ([], 0))
+
+    def test_memory_that_is_never_freed_is_told_where_that_is_asked_for(self):
+        self.assertEqual(self.exec("--leak-check", "no", CLIENTS / "faulty", "0").returncode, 0)
+        done, report = self.report(CLIENTS / "faulty", "0", options=["--leak-check", "full"])
+        (leak,) = report["findings"]
+        self.assertEqual((leak["kind"], leak["count"], done.returncode), ("leak", 1, 1), done.stderr)
+        self.assertIn("1 allocation of 400 bytes in all was never freed", leak["message"])
+
+    def test_children_can_be_left_out(self):
+        script = f"{CLIENTS}/faulty 3; true"
+        done, report = self.report("sh", "-c", script, options=["--target-processes", "application-only"])
+        self.assertEqual((done.returncode, report["findings"], report["processes"]), (0, [], 0))
+        done, report = self.report("sh", "-c", f"exec {CLIENTS}/faulty 3", options=["--target-processes", "application-only"])
+        self.assertEqual((done.returncode, len(report["findings"])), (1, 1))
+
+    def test_kernels_are_chosen_as_with_compute_sanitizer(self):
+        for option, value, count in [("--kernel-name", "kns=wic", 1), ("--kernel-name", "kne=twice", 1),
+                                     ("--kernel-name", "kne=twic", 0), ("--kernel-regex", "^t.*e$", 1),
+                                     ("--kernel-name", "kne=other,kernel_substring=tw", 1),
+                                     ("--kernel-name-exclude", "kns=twi", 0), ("--kernel-name-exclude", "kns=x.", 1)]:
+            with self.subTest((option, value)):
+                done, report = self.report(CLIENTS / "faulty", "3", options=[option, value])
+                self.assertEqual(len(report["findings"]), count)
+
+    def test_what_is_printed_can_be_limited(self):
+        done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/virtual_memory fresh",
+                                   options=["--print-limit", "1"])
+        self.assertEqual(len(report["findings"]), 2)
+        self.assertIn("1 finding more not printed (--print-limit 1)", done.stderr)
+        done = self.exec("--print-level", "error", CLIENTS / "virtual_memory", "fresh")
+        self.assertNotIn("uninitialized", done.stderr)
+        self.assertIn("0 errors, 1 warning", done.stderr)
+
+    def test_a_program_without_cuda_can_be_an_error(self):
+        self.assertEqual(self.exec("--require-cuda-init", "yes", "true").returncode, 1)
+        self.assertEqual(self.exec("--require-cuda-init", "no", "true").returncode, 0)
 
     def test_a_report_that_cannot_be_written_is_an_error(self):
         done = self.exec("--json", "/nowhere/report.json", "--", CLIENTS / "memory")

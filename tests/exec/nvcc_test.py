@@ -26,6 +26,49 @@ def built(name, *options):
     return path
 
 
+# What is found in the cases of a program; in those that are not here, nothing.
+PLANTED = {
+    "planted_order": {
+        "two_streams": "unordered_grids",
+        "event_before_its_work": "unordered_grids",
+        "uses_before_allocation": "host_race",
+        "fills_before_allocation": "host_race",
+        "frees_before_allocation": "free_race",
+        "frees_while_in_use": "free_race",
+        "uses_after_free": "use_after_free",
+        "uses_graph_memory_after_free": "use_after_free",
+        "frees_twice": "bad_free",
+        "frees_twice_in_stream": "bad_free",
+        "frees_inside": "bad_free",
+        "fills_overlap": "host_race",
+        "copies_to_pinned_while_kernel_reads": "host_race",
+        "changes_constants_in_use": "host_race",
+    },
+    "planted_kernels": {
+        "skips_barrier": "shared_race",
+        "races_after_exits": "shared_race",
+        "diverges_at_barriers": "barrier_divergence",
+        "writes_beside_barrier": "shared_race",
+        "reduces_without_barrier": "shared_race",
+        "lacks_syncwarp": "shared_race",
+        "sums_exited_lanes": "uninitialized",
+        "is_not_in_its_mask": "bad_members",
+        "takes_unnamed_lanes": "uninitialized",
+        "shuffles_in_two_branches": "deadlock",
+        "stores_misaligned_vector": "misaligned",
+        "writes_beyond_shared": "out_of_bounds",
+        "writes_beyond_local": "out_of_bounds",
+        "writes_beyond_managed": "out_of_bounds",
+        "writes_freed": "use_after_free",
+        "reads_unwritten_shared": "uninitialized",
+        "has_too_little_shared": "out_of_bounds",
+        "copies_out_without_fence": "async_race",
+        "expects_too_few_bytes": "deadlock",
+        "leaves_cluster_early": "exited_block",
+    },
+}
+
+
 @unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
 class Nvcc(unittest.TestCase):
     def exec(self, program, *words, arguments=(), **environment):
@@ -80,6 +123,32 @@ class Nvcc(unittest.TestCase):
         for options in [("-cudart", "shared"), ()]:
             with self.subTest(options):
                 self.check_race(built("race", *options))
+
+    def check_planted(self, name, *options, but=()):
+        program = built(name, *options)
+        cases = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(set(PLANTED[name]) - set(cases), set())
+        for case in cases:
+            with self.subTest(case):
+                done, report = self.exec(program, arguments=[case])
+                kind = None if case in but else PLANTED[name].get(case)
+                self.assertEqual({finding["kind"] for finding in report["findings"]}, {kind} - {None}, done.stderr)
+
+    def test_planted_errors_are_found_and_nothing_else(self):
+        self.check_planted("planted_order")
+        self.check_planted("planted_kernels")
+        for races, kinds in [("global", []), ("model", ["shared_race"])]:
+            done, report = self.exec(built("planted_kernels"), "--races", races, arguments=["reads_what_exited_warp_wrote"])
+            self.assertEqual([finding["kind"] for finding in report["findings"]], kinds, done.stderr)
+        done, report = self.exec(built("planted_kernels"), "--races", "global", arguments=["counts_without_atomics"])
+        self.assertEqual({finding["kind"] for finding in report["findings"]}, {"global_race"}, done.stderr)
+        done, report = self.exec(built("planted_kernels"), arguments=["has_too_many_blocks"])
+        self.assertEqual(done.stdout, "cudaErrorCooperativeLaunchTooLarge\n", done.stderr)
+
+    def test_the_same_in_code_for_a_debugger(self):
+        # It stores a vector by its elements, and each value that it shuffles in a variable.
+        self.check_planted("planted_kernels", "-G",
+                           but=["stores_misaligned_vector", "sums_exited_lanes", "takes_unnamed_lanes"])
 
     def test_a_library_that_is_opened_has_its_runtime_replaced(self):
         library = built("race", "-shared", "-Xcompiler", "-fPIC")

@@ -60,7 +60,8 @@ const std::set<FindingKind> kPairs = {
 // The finding says who did what, where in the source, and to what; both times where there are two.
 void expect_named(const driver::Finding& finding) {
   static const std::regex line("\\.(cu|cuh|h):[0-9]+");
-  static const std::regex rival("\\.(cu|cuh|h):[0-9]+|by the host");
+  static const std::regex rival(
+      "\\.(cu|cuh|h):[0-9]+|by the host|an allocation in the order of a stream");
   static const std::regex host("by the host|^(copy|fill) touches|of kernel [a-z_]+$");
   static const std::regex what("shared memory|bytes inside|register %");
   static const std::regex middle("kernel [a-z_]+( and [a-z_]+)* between the two");

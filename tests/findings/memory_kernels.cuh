@@ -65,6 +65,36 @@ KERNEL votes_among(unsigned* y, unsigned members) {
   INDEX;
   y[i] = __ballot_sync(members, t % 2);
 }
+KERNEL syncs_with(float* y, unsigned members) {
+  INDEX;
+  __syncwarp(members);
+  y[i] = t;
+}
+KERNEL takes_from(float* y, const float* x, unsigned members, int distance) {
+  INDEX;
+  y[i] = 1 + __shfl_xor_sync(members, x[i], distance);
+}
+KERNEL takes_from_half(float* y, const float* x) {
+  INDEX;
+  if (t % 32 >= 16) return;
+  y[i] = 1 + __shfl_xor_sync(0xffffffff, x[i], 16);
+}
+KERNEL takes_from_halves(float* y, const float* x) {
+  INDEX;
+  const unsigned mine = t % 32 < 16 ? 0x0000ffff : 0xffff0000;
+  y[i] = 1 + __shfl_xor_sync(mine, x[i], 16);
+}
+KERNEL leaves_absent_out(float* y, const float* x) {
+  INDEX;
+  const int lane = t % 32;
+  if (lane >= 20) return;
+  float sum = x[i];
+  for (int half = 16; half > 0; half /= 2) {
+    const float other = __shfl_down_sync(0xffffffff, sum, half);
+    if (lane + half < 20) sum += other;
+  }
+  y[i] = sum;
+}
 __device__ __noinline__ float descend(const float* x, int depth) {
   float room[64];
   for (int k = 0; k < 64; ++k) room[k] = x[(k * depth) % 256];

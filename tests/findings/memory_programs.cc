@@ -80,7 +80,25 @@ std::vector<Program> memory_programs() {
       {"reads_freed", {"use_after_free"}, use_freed("produce", false)},
       {"writes_freed", {"use_after_free"}, use_freed("produce", true)},
       {"waits_then_reads_freed", {"use_after_free"}, use_freed("consume", false)},
+      {"takes_from_exited_lanes", {"uninitialized"}, run("takes_from_half")},
+      {"takes_from_unnamed_lanes", {"uninitialized"}, run("takes_from_halves")},
       {"frees_twice", {"bad_free"}, run("frees_twice")},
+      {"host_frees_twice",
+       {"bad_free"},
+       [](B& b) {
+         CUdeviceptr mine = 0;
+         b.driver.cuMemAlloc(&mine, B::kCount * 4);
+         b.driver.cuMemFree(mine);
+         b.driver.cuMemFree(mine);
+       }},
+      {"host_frees_inside",
+       {"bad_free"},
+       [](B& b) {
+         CUdeviceptr mine = 0;
+         b.driver.cuMemAlloc(&mine, B::kCount * 4);
+         b.driver.cuMemFree(mine + 4);
+         b.driver.cuMemFree(mine);
+       }},
       {"frees_memory_of_the_host",
        {"bad_free"},
        [](B& b) { b.launch("frees_memory_of_the_host", b.y); }},

@@ -403,6 +403,24 @@ std::vector<Program> order_programs() {
          b.launch("produce", b.y, b.x);
          b.x.memory().fill(0, 4, B::kCount, 0, b.other);
        }},
+      {"uses_before_allocation",
+       {"host_race"},
+       [](B& b) {
+         CUdeviceptr mine = 0;
+         b.driver.cuMemAllocAsync(&mine, B::kCount * 4, b.other.native());
+         b.launch("produce", DevicePointer<float>{mine}, b.x);
+         b.stream.synchronize();
+         b.driver.cuMemFree(mine);
+       }},
+      {"fills_before_allocation",
+       {"host_race"},
+       [](B& b) {
+         CUdeviceptr mine = 0;
+         b.driver.cuMemAllocAsync(&mine, B::kCount * 4, b.other.native());
+         b.driver.cuMemsetD32Async(mine, 1, B::kCount, b.stream.native());
+         b.stream.synchronize();
+         b.driver.cuMemFree(mine);
+       }},
       {"fills_unordered",
        {"host_race"},
        [](B& b) {

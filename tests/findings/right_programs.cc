@@ -47,6 +47,23 @@ std::vector<Program> right_programs() {
   };
   add("allocates_and_frees", alone("allocates_and_frees"));
   add("shares_a_block", alone("shares_a_block"));
+  add("leaves_absent_out", alone("leaves_absent_out"));
+  add("uses_after_allocation", [](B& b) {
+    CUdeviceptr mine = 0;
+    b.driver.cuMemAllocAsync(&mine, B::kCount * 4, b.other.native());
+    order(b.other, b.stream, b.device);
+    b.launch("produce", DevicePointer<float>{mine}, b.x);
+    order(b.stream, b.other, b.device);
+    b.driver.cuMemFreeAsync(mine, b.other.native());
+    b.driver.cuMemAllocAsync(&mine, B::kCount * 4, b.stream.native());
+    b.launch("produce", DevicePointer<float>{mine}, b.x);
+    // A dependent launch behind an allocation.
+    CUdeviceptr next = 0;
+    b.driver.cuMemAllocAsync(&next, B::kCount * 4, b.stream.native());
+    b.early("consume", DevicePointer<float>{next}, DevicePointer<float>{mine});
+    b.driver.cuMemFreeAsync(next, b.stream.native());
+    b.driver.cuMemFreeAsync(mine, b.stream.native());
+  });
 
   // --- Dependent launches ---
   add("waits", after("produce", "consume"));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/command_line/command_table.h"
+#include "cli/command_line/sanitizer_options.h"
 #include "cli/command_line/word_checks.h"
 #include "tools/basics.h"
 
@@ -37,11 +38,17 @@ class CommandLineParser {
   }
 
   Command parse(std::vector<std::string> arguments) {
-    const auto separator = std::find(arguments.begin(), arguments.end(), "--");
-    const bool separated = separator != arguments.end();
-    raw_.rest.assign(separated ? separator + 1 : separator, arguments.end());
-    arguments.erase(separator, arguments.end());
     const CommandRow* const called = find_command(command_name(arguments));
+    const auto separator = called != nullptr && called->takes_program_alone
+                               ? begin_of_program(*called, arguments)
+                               : std::find(arguments.begin(), arguments.end(), "--");
+    const bool separated = separator != arguments.end();
+    const bool has_dashes = separated && *separator == "--";
+    raw_.rest.assign(has_dashes ? separator + 1 : separator, arguments.end());
+    arguments.erase(separator, arguments.end());
+    if (called != nullptr && called->takes_program_alone) {
+      arguments = without_sanitizer_options(arguments);
+    }
     const bool asks_help =
         std::any_of(arguments.begin(), arguments.end(),
                     [](const std::string& word) { return word == "--help" || word == "-h"; });
@@ -96,6 +103,24 @@ class CommandLineParser {
                             }},
                  row.target);
     }
+  }
+
+  // "--", or the first word behind the command that is neither an option nor its value.
+  static std::vector<std::string>::iterator begin_of_program(const CommandRow& command,
+                                                             std::vector<std::string>& words) {
+    const std::vector<OptionRow> options = all_options(command);
+    auto at = std::find(words.begin(), words.end(), command.name);
+    for (++at; at != words.end() && *at != "--" && at->starts_with("-");) {
+      const auto next = std::next(at);
+      const std::size_t taken = sanitizer_words(*at, next == words.end() ? "" : *next);
+      const auto option = std::ranges::find_if(options, [&](const OptionRow& row) {
+        return std::ranges::count(option_names(row), std::string_view(*at)) > 0;
+      });
+      const bool has_value = option != options.end() && !option->value.empty();
+      const std::ptrdiff_t count = taken == 2 || has_value ? 2 : 1;
+      at += std::min(count, words.end() - at);
+    }
+    return at;
   }
 
   // The first word that is neither a command nor an option of Baton itself.

@@ -53,6 +53,8 @@ struct CommandRow {
   Command (*checked)(const RawOptions& raw);
   std::string_view instead_of_json = {};  // what it prints instead: it has no --json
   std::string_view own_status = {};       // what its status is of the program that it runs
+  // As compute-sanitizer does: the program may stand there without "--", and its options are taken.
+  bool takes_program_alone = false;
 };
 
 // All commands, in the order of the help. Any thread may call it.

@@ -1,6 +1,8 @@
 // The options of `baton exec`, and of what prepares for it, checked.
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "cli/command_line/command_checks.h"
@@ -53,17 +55,81 @@ std::string parse_exec_device(const std::string& text) {
 
 // These options change the simulation, and have no meaning on a GPU.
 void require_no_simulation(const RawOptions& raw) {
-  const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
-                                                     {"--schedule", !raw.schedule.empty()},
-                                                     {"--races", !raw.races.empty()},
-                                                     {"--gdb", !raw.gdb.empty()},
-                                                     {"--keep-going", raw.keep_going}};
+  const std::pair<std::string_view, bool> given[] = {
+      {"--memory", !raw.memory.empty()},    {"--schedule", !raw.schedule.empty()},
+      {"--races", !raw.races.empty()},      {"--gdb", !raw.gdb.empty()},
+      {"--keep-going", raw.keep_going},     {"--tool", !raw.tool.empty()},
+      {"--leak-check", raw.leaks == "full"}};
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
     throw error(ErrorCode::kInvalidInput,
                 "{} is for the simulated GPU, --device {} was given; leave one of them out", option,
                 kGpu);
   }
+}
+
+// Whether an option that knows two words has the first; if it was left out, it has the second.
+bool is_chosen(std::string_view option, const std::string& given, std::string_view first,
+               std::string_view second) {
+  const std::string_view known[] = {first, second};
+  check_choice(option, given, known);
+  return given == first;
+}
+
+bool ends_kernel_alone(const RawOptions& raw) {
+  const bool is_kernel = is_chosen("--destroy-on-device-error", raw.on_error, "kernel", "context");
+  if (raw.keep_going && raw.on_error == "context") {
+    throw error(ErrorCode::kInvalidInput,
+                "--keep-going and --destroy-on-device-error context contradict each other; leave "
+                "one of them out");
+  }
+  return raw.keep_going || is_kernel;
+}
+
+tools::SanitizerTool parse_tool(const std::string& text) {
+  const std::span<const std::string_view> names = tools::sanitizer_tools();
+  check_choice("--tool", text, names);
+  return static_cast<tools::SanitizerTool>(std::ranges::find(names, text) - names.begin());
+}
+
+// A regular expression, or the filters of compute-sanitizer: kne=NAME, kns=PART, with commas
+// between them. One of them must match.
+std::regex parse_kernels(std::string_view option, const std::string& text) {
+  constexpr std::pair<std::string_view, bool> kKeys[] = {
+      {"kne=", true}, {"kernel_name=", true}, {"kns=", false}, {"kernel_substring=", false}};
+  std::string pattern;
+  for (std::string_view left = text; !left.empty();) {
+    const auto key =
+        std::ranges::find_if(kKeys, [&](const auto& each) { return left.starts_with(each.first); });
+    if (key == std::end(kKeys)) {
+      if (pattern.empty()) return parse_regex(option, text);
+      refuse_value(option, text, "kne=NAME or kns=PART after each comma");
+    }
+    left.remove_prefix(key->first.size());
+    const std::string_view name = left.substr(0, left.find(','));
+    if (name.empty()) refuse_value(option, text, "a name after kne= and kns=");
+    left.remove_prefix(std::min(name.size() + 1, left.size()));
+    std::string escaped;
+    for (const char c : name) {
+      if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) escaped += '\\';
+      escaped += c;
+    }
+    pattern += pattern.empty() ? "" : "|";
+    pattern += key->second ? "^" + escaped + "$" : escaped;
+  }
+  return parse_regex(option, pattern);
+}
+
+void check_printing(const RawOptions& raw, ExecCommand* command) {
+  if (!raw.print_limit.empty()) {
+    const auto limit = parse_integer<std::size_t>("--print-limit", raw.print_limit, 0,
+                                                  "a number of findings, or 0 for all");
+    if (limit != 0) command->print_limit = limit;
+  }
+  constexpr std::string_view kLevels[] = {"info", "auto", "warn", "error"};
+  check_choice("--print-level", raw.print_level, kLevels);
+  command->quiet = raw.quiet;
+  command->prints_warnings = raw.print_level != "error";
 }
 
 // Nothing runs, so that there is nothing to report.
@@ -99,7 +165,13 @@ Command checked_exec(const RawOptions& raw) {
   }
   command.settings.schedule = checked_schedule(raw.schedule);
   command.settings.races = checked_races(raw.races);
-  command.settings.keep_going = raw.keep_going;
+  command.settings.keep_going = ends_kernel_alone(raw);
+  command.settings.finds_leaks = is_chosen("--leak-check", raw.leaks, "full", "no");
+  command.application_only =
+      is_chosen("--target-processes", raw.processes, "application-only", "all");
+  command.needs_cuda = is_chosen("--require-cuda-init", raw.needs_cuda, "yes", "no");
+  if (!raw.tool.empty()) command.tool = parse_tool(raw.tool);
+  check_printing(raw, &command);
   if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
   if (!raw.gdb.empty()) {
     constexpr std::string_view kWanted = "a port from 1 to 65535";
@@ -109,9 +181,17 @@ Command checked_exec(const RawOptions& raw) {
   }
   if (!raw.json_file.empty()) command.json_file = raw.json_file;
   if (!raw.log_file.empty()) command.log_file = raw.log_file;
+  if (raw.suppressions.ends_with(".xml")) {
+    refuse_value("--suppressions", raw.suppressions,
+                 "a TOML file with a table [[suppress]] for each known finding, not the XML of "
+                 "compute-sanitizer");
+  }
   if (!raw.suppressions.empty()) command.suppressions = raw.suppressions;
   command.reports = checked_reports(raw);
-  if (!raw.kernel.empty()) command.kernels = parse_regex("--kernel-name", raw.kernel);
+  if (!raw.kernel.empty()) command.kernels = parse_kernels("--kernel-name", raw.kernel);
+  if (!raw.excluded.empty()) {
+    command.excluded = parse_kernels("--kernel-name-exclude", raw.excluded);
+  }
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
   }

@@ -18,6 +18,7 @@
 #include "tools/file/trust.h"
 #include "tools/measure/comparison.h"
 #include "tools/process/exec_environment.h"
+#include "tools/process/sanitizer_tool.h"
 #include "tools/step_choice.h"
 
 namespace baton::cli {
@@ -213,8 +214,15 @@ struct ExecCommand {
   bool on_gpu = false;               // observed on a GPU, not simulated
   std::vector<std::string> program;  // with its arguments
   std::optional<std::string> json_file;
-  std::optional<std::string> log_file;  // of the report; without it, standard error
-  std::optional<std::regex> kernels;    // whose findings count; all
+  std::optional<std::string> log_file;       // of the report; without it, standard error
+  std::optional<std::regex> kernels;         // whose findings count; all
+  std::optional<std::regex> excluded;        // kernels whose findings do not count
+  std::optional<tools::SanitizerTool> tool;  // whose findings count; all
+  bool application_only = false;  // findings of other processes than the program's do not count
+  bool needs_cuda = false;        // a program that does not use it has an error
+  std::optional<std::size_t> print_limit;  // findings that are printed
+  bool prints_warnings = true;
+  bool quiet = false;  // findings alone are printed
   std::optional<std::filesystem::path> suppressions;
   ReportFiles reports;
   std::optional<double> timeout;  // seconds

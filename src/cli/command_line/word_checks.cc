@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/command_line/sanitizer_options.h"
 #include "tools/basics.h"
 
 namespace baton::cli {
@@ -119,11 +118,6 @@ void refuse_option(const CommandRow* command, const std::string& word) {
         "unknown option \"{0}\"; options of the compiler come after \"--\": baton {1} {2} -- "
         "{0}",
         word, command->name, command->synopsis);
-  }
-  if (command != nullptr && command->name == "exec" && !sanitizer_advice(option).empty()) {
-    throw error(ErrorCode::kInvalidInput,
-                "{} is an option of compute-sanitizer that baton exec does not have: {}", option,
-                sanitizer_advice(option));
   }
   const std::vector<OptionRow> options = options_of(command);
   std::vector<std::string_view> names;

@@ -21,9 +21,9 @@ using tools::ExecReport;
 // Where the report goes: standard error, or the file that --log-file names.
 class ReportWriter {
  public:
-  // `has_threads`: findings have a block and a thread.
-  ReportWriter(Output& output, const std::optional<std::string>& file, bool has_threads)
-      : output_(output), has_threads_(has_threads) {
+  // `has_threads`: findings have a block and a thread. `quiet`: notes are left out.
+  ReportWriter(Output& output, const std::optional<std::string>& file, bool has_threads, bool quiet)
+      : output_(output), has_threads_(has_threads), quiet_(quiet) {
     if (file) path_ = *file;
   }
 
@@ -43,7 +43,9 @@ class ReportWriter {
     line(finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
          fmt::format("{}: {}{}{}{}", finding.kind, what, finding.message, times, where));
   }
-  void note(const std::string& text) { line(Style::kBold, "baton exec", text); }
+  void note(const std::string& text) {
+    if (!quiet_) line(Style::kBold, "baton exec", text);
+  }
 
   // Throws kInvalidInput where the file cannot be written.
   void finish() {
@@ -58,6 +60,7 @@ class ReportWriter {
 
   Output& output_;
   bool has_threads_;
+  bool quiet_;
   std::string path_;
   std::string text_;
 };
@@ -68,7 +71,20 @@ std::string plural(std::size_t count, std::string_view what) {
 
 void tell(const ExecReport& report, const ExecCommand& command,
           const std::vector<tools::Suppression>& suppressions, ReportWriter& writer) {
-  for (const ExecReport::Seen& seen : report.findings) writer.finding(seen);
+  std::size_t printed = 0, left_out = 0;
+  for (const ExecReport::Seen& seen : report.findings) {
+    if (!seen.finding.error && !command.prints_warnings) continue;
+    if (command.print_limit && printed == *command.print_limit) {
+      ++left_out;
+    } else {
+      writer.finding(seen);
+      ++printed;
+    }
+  }
+  if (left_out > 0) {
+    writer.note(fmt::format("{} more not printed (--print-limit {}); --json FILE has all",
+                            plural(left_out, "finding"), *command.print_limit));
+  }
   for (const auto& [name, calls] : report.missing) {
     // Entries of the driver have names like cuInit, those of the runtime like cudaMalloc.
     const bool is_runtime = name.starts_with("cuda") || name.starts_with("__cuda");
@@ -91,6 +107,11 @@ void tell(const ExecReport& report, const ExecCommand& command,
   for (const tools::Suppression& rule : suppressions) {
     if (rule.matches > 0) continue;
     writer.note(fmt::format("no finding matched the suppression at {}", rule.place.to_string()));
+  }
+  if (report.other_tools > 0) {
+    writer.note(fmt::format("{} of other tools left out (--tool {})",
+                            plural(report.other_tools, "finding"),
+                            tools::sanitizer_tools()[static_cast<std::size_t>(*command.tool)]));
   }
   if (report.processes == 0) {
     writer.note("no process used the CUDA driver: nothing was checked");
@@ -138,7 +159,8 @@ Json json_of(const ExecReport& report, const ExecCommand& command, const tools::
   return json;
 }
 
-// %p is the process that the report is of, %% a percent sign: as compute-sanitizer has them.
+// %p is the process that the report is of, %q{NAME} a variable of the environment, %% a percent
+// sign: as compute-sanitizer has them.
 std::string expanded(const std::string& name) {
   std::string path;
   for (std::size_t k = 0; k < name.size(); ++k) {
@@ -146,6 +168,10 @@ std::string expanded(const std::string& name) {
       path += name[k];
     } else if (name[++k] == 'p') {
       path += std::to_string(getpid());
+    } else if (const std::size_t end = name.find('}', k);
+               name.compare(k, 2, "q{") == 0 && end != std::string::npos) {
+      path += read_environment(name.substr(k + 2, end - k - 2).c_str()).value_or("");
+      k = end;
     } else {
       path += name[k] == '%' ? "%" : std::string("%") + name[k];
     }
@@ -169,18 +195,23 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
   if (command.suppressions) suppressions = tools::read_suppressions(*command.suppressions);
   std::optional<std::chrono::duration<double>> limit;
   if (command.timeout) limit.emplace(*command.timeout);
-  auto [end, report] =
-      command.on_gpu ? tools::run_observed(command.program, limit, interrupt)
-                     : tools::run_on_simulator(command.settings, command.program, limit, interrupt);
+  auto [end, report] = command.on_gpu
+                           ? tools::run_observed(command.program, limit, interrupt)
+                           : tools::run_on_simulator(command.settings, command.program,
+                                                     command.application_only, limit, interrupt);
   if (command.kernels) tools::keep_kernels(report, *command.kernels);
+  if (command.excluded) tools::leave_out_kernels(report, *command.excluded);
+  if (command.tool) tools::keep_findings_of(*command.tool, report);
   tools::suppress(report, suppressions);
-  const bool failed = report.errors() > 0 || (command.warnings_as_errors && report.warnings() > 0);
+  const bool failed = report.errors() > 0 ||
+                      (command.warnings_as_errors && report.warnings() > 0) ||
+                      (command.needs_cuda && report.processes == 0);
   const int own = end.exit_status();
   const int status = own != 0 || !failed ? own : command.error_status;
 
   std::optional<std::string> log;
   if (command.log_file) log = expanded(*command.log_file);
-  ReportWriter writer(output, log, report.has_threads);
+  ReportWriter writer(output, log, report.has_threads, command.quiet);
   tell(report, command, suppressions, writer);
   if (end.signal != 0) writer.note(fmt::format("the program was ended by signal {}", end.signal));
   writer.finish();

@@ -1,5 +1,7 @@
 // Device and pinned memory, copies and fills.
 
+#include <fmt/core.h>
+
 #include <limits>
 
 #include "sim/api/api.h"
@@ -8,6 +10,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
+#include "sim/engine/memory/memory_impl.h"
 #include "sim/graph/capture_rules.h"
 #include "sim/queue/place.h"
 
@@ -19,6 +22,30 @@ CUresult submit_and_wait(SimStream& stream, Work work) {
   std::unique_lock lock(Scheduler::instance().mutex);
   DeviceQueue::wait(lock, command);
   return stream.context->queue().error(lock);
+}
+
+// The driver refuses what is not the start of an allocation. A program that frees twice, or the
+// inside of an allocation, is wrong whether or not it looks at the result.
+[[noreturn]] void refuse_free(CUdeviceptr address, const char* call) {
+  for (SimDevice* const device : SimDevice::all()) {
+    const std::shared_ptr<Context> context = device->context();
+    // Memory of graphs comes and goes at its address with their launches.
+    if (context == nullptr || context->heap()->is_reserved(address)) continue;
+    const DeviceHeap& heap = *context->heap();
+    const DeviceMemory& memory = heap.memory();
+    if (!memory.impl().has_window(address)) continue;
+    const bool is_inside = heap.find(address).has_value();
+    const bool was_freed =
+        heap.is_leaving(address) || memory.impl().classify(address) == AddressKind::kFreed;
+    if (!is_inside && !was_freed) continue;
+    driver::Finding finding(driver::FindingKind::kBadFree);
+    finding.message = fmt::format(
+        "{} by the host of {}, which {}: the call gives CUDA_ERROR_INVALID_VALUE; free "
+        "each allocation once, by the address that it was given",
+        call, memory.describe(address), is_inside ? "is not its start" : "was freed before");
+    context->note_finding(std::move(finding));
+  }
+  throw Refusal(CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult fill(CUdeviceptr address, std::uint32_t value, unsigned width, size_t count,
@@ -57,7 +84,7 @@ CUresult MemFree(CUdeviceptr address) {
     return CUDA_SUCCESS;
   }
   const std::shared_ptr<Context> owner = owner_of(address);
-  require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
+  if (owner == nullptr || !owner->heap()->begin_free(address)) refuse_free(address, "a free");
   owner->queue().drain();
   owner->heap()->finish_free(address);
   return owner->error();
@@ -77,6 +104,7 @@ CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
                  : stream->context->heap()->allocate(
                        bytes, Objects::instance().pools.find(device.current_pool()));
   require(bytes == 0 || allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
+  if (allocated != 0) stream->context->note_allocation(*stream, allocated);
   *address = allocated;
   return CUDA_SUCCESS;
 }
@@ -94,7 +122,9 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
     return CUDA_SUCCESS;
   }
   const std::shared_ptr<Context> owner = owner_of(address);
-  require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
+  if (owner == nullptr || !owner->heap()->begin_free(address)) {
+    refuse_free(address, "a free in the order of a stream");
+  }
   try {
     stream->context->submit(*stream, Free{owner->heap(), address});
   } catch (...) {

@@ -74,7 +74,9 @@ std::uint64_t allocate(const std::shared_ptr<SimPool>& pool, SimStream& stream,
                        std::uint64_t bytes) {
   Context& context = *stream.context;
   if (pool->kind() == SimPool::Kind::kDevice) {
-    return context.heap()->allocate(bytes, pool);
+    const std::uint64_t address = context.heap()->allocate(bytes, pool);
+    if (address != 0) context.note_allocation(stream, address);
+    return address;
   }
   if (bytes > context.profile().memory_bytes()) return 0;
   const auto kind = pool->kind() == SimPool::Kind::kManaged ? HostMemory::Kind::kManaged

@@ -134,13 +134,15 @@ std::shared_ptr<SimStream> Context::thread_stream() {
 // guide, "Implicit Synchronization" and "Default Stream").
 std::vector<Dependency> Context::predecessors(const Lock& lock, const SimStream& stream) {
   std::vector<Dependency> before;
-  const auto add = [&](const CommandPtr& tail) {
-    if (tail != nullptr) before.push_back({tail});
+  const auto add = [&](const SimStream& earlier) {
+    for (const CommandPtr& last : {earlier.tail, earlier.allocated}) {
+      if (last != nullptr) before.push_back({last});
+    }
   };
-  add(stream.tail);
-  if (stream.kind == SimStream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
+  add(stream);
+  if (stream.kind == SimStream::Kind::kBlocking && legacy_ != nullptr) add(*legacy_);
   if (stream.kind == SimStream::Kind::kLegacy) {
-    for (const std::shared_ptr<SimStream>& other : blocking_) add(other->tail);
+    for (const std::shared_ptr<SimStream>& other : blocking_) add(*other);
     forget_destroyed(lock);
   }
   return before;
@@ -167,6 +169,7 @@ CommandPtr Context::submit(const Lock& lock, SimStream& stream, Work work,
   std::vector<Dependency> before = predecessors(lock, stream);
   before.insert(before.end(), after.begin(), after.end());
   stream.tail = queue_.submit(lock, std::move(work), stream.priority, before);
+  stream.allocated = nullptr;
   if (!is_record) stream.last_grid = nullptr;
   return stream.tail;
 }
@@ -180,7 +183,8 @@ CommandPtr Context::submit_grid(const Lock& lock, SimStream& stream, GridLaunch 
   if (is_dependent) expect_overlap();
   CommandPtr grid;
   if (is_dependent && stream.last_grid != nullptr) {
-    const Dependency before[] = {{stream.last_grid, Milestone::kTriggered, true}};
+    const Dependency before[] = {{stream.last_grid, Milestone::kTriggered, true},
+                                 {stream.allocated}};
     grid = queue_.submit(lock, std::move(launch), stream.priority, before);
     const Dependency both[] = {{grid}, {stream.tail}};
     stream.tail = queue_.submit(lock, Join{}, stream.priority, both);
@@ -188,6 +192,7 @@ CommandPtr Context::submit_grid(const Lock& lock, SimStream& stream, GridLaunch 
     stream.tail = grid =
         queue_.submit(lock, std::move(launch), stream.priority, predecessors(lock, stream));
   }
+  stream.allocated = nullptr;
   if (stream.counted) {
     grid->counted = std::make_shared<driver::Counters>();
     stream.counted->push_back(grid);
@@ -303,6 +308,7 @@ void Context::launch(SimStream& stream, GraphExec& exec) {
     if (!exec.steps[k].has_next) ends.push_back({commands[k]});
   }
   stream.last_grid = nullptr;
+  stream.allocated = nullptr;
   if (exec.references == nullptr) {
     exec.last = stream.tail = submit(Join{}, ends);
     return;
@@ -315,9 +321,10 @@ void Context::launch(SimStream& stream, GraphExec& exec) {
 bool Context::is_idle(SimStream& stream) {
   Lock lock(Scheduler::instance().mutex);
   forbid_in_capture(lock, stream);
-  const std::vector<Dependency> before = stream.kind == SimStream::Kind::kLegacy
-                                             ? predecessors(lock, stream)
-                                             : std::vector<Dependency>{{stream.tail}};
+  const std::vector<Dependency> before =
+      stream.kind == SimStream::Kind::kLegacy
+          ? predecessors(lock, stream)
+          : std::vector<Dependency>{{stream.tail}, {stream.allocated}};
   return std::all_of(before.begin(), before.end(),
                      [&](const Dependency& each) { return DeviceQueue::poll(lock, each.command); });
 }
@@ -330,9 +337,21 @@ void Context::synchronize(SimStream& stream) {
       DeviceQueue::wait(lock, each.command);
     }
   } else {
-    const CommandPtr last = stream.tail;
+    const CommandPtr last = stream.tail, allocated = stream.allocated;
     DeviceQueue::wait(lock, last);
+    DeviceQueue::wait(lock, allocated);
   }
+}
+
+// The memory is there at once, so the allocation comes after nothing: what stands before it in the
+// stream goes on, and a dependent launch still overlaps the grid before it.
+void Context::note_allocation(SimStream& stream, std::uint64_t address) {
+  Lock lock(Scheduler::instance().mutex);
+  const Dependency before[] = {{stream.allocated}};
+  const CommandPtr made = queue_.submit(lock, Allocated{}, stream.priority, before);
+  if (made->number == 0) return;  // the context failed
+  stream.allocated = made;
+  heap_->memory().impl().set_origin(address, made->number);
 }
 
 std::shared_ptr<LoadedModule> Context::place(const SimLibrary& library) {
@@ -377,7 +396,29 @@ void Context::unload(const SimLibrary& library) {
   modules_.erase(&library);
 }
 
+void Context::note_finding(driver::Finding finding) {
+  NotesPtr notes;
+  {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    notes = queue_.sessions().of_caller();
+    if (notes == nullptr) notes = queue_.sessions().common();
+  }
+  notes->findings.add(std::move(finding));
+}
+
+void Context::tell_leaks() {
+  const DeviceHeap::Leaks leaks = heap_->leaks();
+  if (leaks.count == 0) return;
+  settings().leaked(
+      leaks.count,
+      fmt::format("{} allocation{} of {} bytes in all {} never freed before the context ended; one "
+                  "of them is {}",
+                  leaks.count, leaks.count == 1 ? "" : "s", leaks.bytes,
+                  leaks.count == 1 ? "was" : "were", heap_->memory().describe(leaks.first)));
+}
+
 void Context::tell_unread() {
+  if (settings().leaked != nullptr) tell_leaks();
   const bool fault_was_told = queue_.sessions().fault().was_told();
   std::vector<driver::Finding> left = queue_.sessions().common()->findings.take();
   if (settings().left != nullptr) return settings().left(left);

@@ -61,6 +61,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // `external`: the event stays outside of a capture, which waits for it when its graph runs.
   void wait_event(const std::shared_ptr<SimStream>& stream, const std::shared_ptr<SimEvent>& event,
                   bool external);
+  // Memory of the device that a caller allocated there in the order of the stream: what nothing
+  // orders after this must not use it.
+  void note_allocation(SimStream& stream, std::uint64_t address);
   bool is_idle(SimStream& stream);
   // Waits for what the stream holds now, and for what it is ordered after.
   void synchronize(SimStream& stream);
@@ -72,6 +75,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Forgets a library once nothing of it runs.
   void unload(const SimLibrary& library);
 
+  // Of a call of the host's: what the calling thread's session, or work in none, found.
+  void note_finding(driver::Finding finding);
   // Says on standard error what was found and never taken.
   void tell_unread();
 
@@ -82,6 +87,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void close();
 
  private:
+  void tell_leaks();
   using Lock = DeviceQueue::Lock;
 
   CommandPtr submit(const Lock& lock, SimStream& stream, Work work,

@@ -202,6 +202,23 @@ void DeviceHeap::reset_graph_high() {
   graph_use_.high = graph_use_.bytes;
 }
 
+bool DeviceHeap::is_leaving(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  const auto found = entries_.find(address);
+  return found != entries_.end() && found->second.leaving;
+}
+
+DeviceHeap::Leaks DeviceHeap::leaks() const {
+  std::lock_guard lock(mutex_);
+  Leaks leaks;
+  for (const auto& [address, entry] : entries_) {
+    if (entry.leaving || (entry.reserved && !entry.claimed)) continue;
+    if (leaks.count++ == 0) leaks.first = address;
+    leaks.bytes += entry.bytes;
+  }
+  return leaks;
+}
+
 std::optional<DeviceHeap::Allocation> DeviceHeap::find(std::uint64_t address) const {
   std::lock_guard lock(mutex_);
   auto above = entries_.upper_bound(address);

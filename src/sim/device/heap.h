@@ -71,6 +71,15 @@ class DeviceHeap {
   // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
   // module's. What kernels allocate is theirs alone.
   bool holds(std::uint64_t address, std::uint64_t bytes) const;
+  // Whether it is the start of an allocation that a command is about to free.
+  bool is_leaving(std::uint64_t address) const;
+  // What was allocated and not freed: how many allocations, and their bytes.
+  struct Leaks {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t first = 0;  // an address
+  };
+  Leaks leaks() const;
   // The user's allocation around an address.
   std::optional<Allocation> find(std::uint64_t address) const;
 

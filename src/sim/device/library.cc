@@ -10,6 +10,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/device.h"
 #include "sim/device/image_ptx.h"
+#include "sim/device/module_check.h"
 #include "sim/device/profile.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/memory.h"
@@ -22,17 +23,6 @@ namespace {
 DeviceMemory& facts_memory() {
   static auto& memory = *new DeviceMemory(kMaxOrdinal, kConstantBit);
   return memory;
-}
-
-// Parses a module with all its bodies: a driver's compiler reads the whole module, so a body that
-// does not parse is refused here too, where the caller's log takes the reason.
-std::shared_ptr<const ptx::ParsedModule> parse(std::string text) {
-  auto module = ptx::ParsedModule::of(std::move(text), "<ptx>");
-  for (const ptx::TopLevel& item : module->items()) {
-    const auto* function = std::get_if<ptx::Function>(&item);
-    if (function != nullptr && function->has_body) function->body();
-  }
-  return module;
 }
 
 // The compiler's own numbers. An image whose machine code is not readable has none.
@@ -48,15 +38,20 @@ std::unordered_map<std::string, std::uint32_t> registers_of(const void* image,
   return registers;
 }
 
-// What a chip runs of an image.
-std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::Chip& chip) {
+// What a chip runs of an image. A driver's compiler reads the whole module, so what it refuses is
+// refused here too, where the caller's log takes the reason. `checked`: the module that was
+// found right before; of several chips it is nearly always the same.
+std::variant<LibraryCode, ImageRefusal> code_for(
+    const void* image, const chip::Chip& chip, std::shared_ptr<const ptx::ParsedModule>* checked) {
   CUresult refused = CUDA_ERROR_INVALID_IMAGE;
   try {
     std::string text = ptx_of_image(image, chip.architecture);
     refused = CUDA_ERROR_INVALID_PTX;
     LibraryCode code;
     code.may_wait = text.find("griddepcontrol.wait") != std::string::npos;
-    code.ptx = parse(std::move(text));
+    code.ptx = ptx::ParsedModule::of(std::move(text), "<ptx>");
+    if (code.ptx != *checked) check_module(*code.ptx);
+    *checked = code.ptx;
     code.facts = LoadedModule::load(code.ptx, facts_memory(), chip);
     code.registers = registers_of(image, chip);
     return code;
@@ -130,10 +125,11 @@ void SimFunction::change(const SimKernel::Change& change) {
 std::shared_ptr<SimLibrary> SimLibrary::load(const void* image, const chip::Chip* wanted) {
   auto library = std::make_shared<SimLibrary>();
   std::optional<ImageRefusal> refusal;
+  std::shared_ptr<const ptx::ParsedModule> checked;
   for (const Profile& profile : profiles()) {
     const chip::Chip& chip = profile.chip();
     if (library->codes_.contains(chip.architecture)) continue;
-    auto code = code_for(image, chip);
+    auto code = code_for(image, chip, &checked);
     if (auto* loaded = std::get_if<LibraryCode>(&code)) {
       library->add_kernels(*loaded);
       library->codes_.emplace(chip.architecture, std::move(*loaded));

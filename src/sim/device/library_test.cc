@@ -445,6 +445,47 @@ TEST_F(LibraryTest, RefusesBrokenBodies) {
   EXPECT_NE(std::string_view(log).find("<ptx>:5:"), std::string_view::npos) << log;
 }
 
+// A driver compiles the whole module when it is loaded. What PTX has and the simulator lacks is
+// another matter.
+TEST_F(LibraryTest, RefusesWhatNoCompilerTakes) {
+  SIMULATED_ONLY();
+  const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  const struct {
+    const char *text, *why;
+  } refused[] = {{".visible .entry k() { .reg .b32 %r<2>; frobnicate.b32 %r1, %r0; ret; }",
+                  ":4:40: PTX has no instruction \"frobnicate\""},
+                 {".extern .func helper();\n.visible .entry k() { { call helper; } ret; }",
+                  ":5:25: \"helper\" is extern and nothing defines it"},
+                 {".extern .global .b32 v;\n.visible .entry k() { .reg .b32 %r1; ld.global.b32 "
+                  "%r1, [v]; ret; }",
+                  ":5:38: \"v\" is extern and nothing defines it"}};
+  for (const auto& [text, why] : refused) {
+    SCOPED_TRACE(text);
+    const Loaded loaded = load_logged(head + text);
+    EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, loaded.result);
+    EXPECT_THAT(loaded.log, HasSubstr(why));
+  }
+  const char* taken[] = {
+      // Nothing uses them, or everybody has them.
+      ".extern .func helper();\n.extern .global .b32 v;\n.visible .entry k() { ret; }",
+      ".extern .shared .b8 s[];\n.visible .entry k() { .reg .b32 %r1; mov.b32 %r1, s; ret; }",
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+      ".visible .entry k() { .param .b64 f; .param .b64 a; .param .b32 r;\n"
+      "call (r), vprintf, (f, a); ret; }",
+      // Declared first, defined later.
+      ".extern .func helper();\n.func helper() { ret; }\n.visible .entry k() { call helper; ret; }",
+      // PTX has it, and the simulator has not.
+      ".visible .entry k() { .reg .b32 %r<3>; vadd2.u32.u32.u32 %r0, %r1, %r2, %r1; ret; }"};
+  for (const char* text : taken) {
+    SCOPED_TRACE(text);
+    EXPECT_RESULT(CUDA_SUCCESS, load_logged(head + text).result);
+  }
+  // A version whose instructions are not all known may have others.
+  EXPECT_RESULT(CUDA_SUCCESS, load_logged(".version 9.1\n.target sm_90\n.address_size 64\n"
+                                          ".visible .entry k() { frobnicate; ret; }")
+                                  .result);
+}
+
 TEST_F(LibraryTest, RefusesOptionsThatDoNotExist) {
   SIMULATED_ONLY();
   CUlibrary library = nullptr;

@@ -27,6 +27,9 @@ struct Settings {
   // Takes the findings of such work, with their counts, that are left when a context ends.
   // Null: errors are logged.
   void (*left)(std::span<const driver::Finding> findings) = nullptr;
+  // Told, when a context ends, of the allocations that the program did not free: how many, and in
+  // words. Null: they are not looked for.
+  void (*leaked)(std::uint64_t count, std::string_view what) = nullptr;
   // Told of each image that does not run here, and why; null: it is not told.
   void (*image_refused)(std::string_view why) = nullptr;
 };

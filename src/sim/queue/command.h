@@ -32,6 +32,10 @@ struct Occurrence {
 // What a command does. All of these are values that own, or share, what they need.
 struct Join {};  // nothing: it is done when what it waits for is
 
+// Memory was allocated in the order of a stream. It is there at the call, but only what comes after
+// this may use it.
+struct Allocated {};
+
 // One side of a copy: device memory, or the host's where `heap` is null.
 struct CopySide {
   std::shared_ptr<DeviceHeap> heap;
@@ -136,8 +140,8 @@ struct Turn {
   CommandPtr conditional;  // null in its own command
 };
 
-using Work = std::variant<Join, Copy, Fill, Free, HostFree, Alloc, HostCall, Record, WriteValue,
-                          WaitValue, Setting, Assign, Turn, GridLaunch>;
+using Work = std::variant<Join, Allocated, Copy, Fill, Free, HostFree, Alloc, HostCall, Record,
+                          WriteValue, WaitValue, Setting, Assign, Turn, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.

@@ -158,6 +158,7 @@ CUresult execute(Work& work, const Command& command) noexcept {
     return std::visit(
         Overloaded{
             [](const Join&) { return CUDA_SUCCESS; },
+            [](const Allocated&) { return CUDA_SUCCESS; },
             [](const Record&) { return CUDA_SUCCESS; },
             [](const WaitValue&) { return CUDA_ERROR_UNKNOWN; },
             [&](const WriteValue& write) {

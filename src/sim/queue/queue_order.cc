@@ -40,7 +40,9 @@ Ordering::Operation kind_of_operation(const Work& work) {
   if (std::holds_alternative<Fill>(work)) return {"fill"};
   if (std::holds_alternative<Free>(work)) return {"free"};
   if (std::holds_alternative<HostFree>(work)) return {"free"};
-  if (std::holds_alternative<Alloc>(work)) return {"allocation"};
+  if (std::holds_alternative<Alloc>(work) || std::holds_alternative<Allocated>(work)) {
+    return {"allocation"};
+  }
   if (std::holds_alternative<WriteValue>(work)) return {"write of a value"};
   if (std::holds_alternative<WaitValue>(work)) return {"wait for a value"};
   return {};
@@ -233,7 +235,8 @@ bool DeviceQueue::finish_at_once(const Lock&, Command& command) {
     *record->occurrence = {std::chrono::steady_clock::now()};
     return true;
   }
-  return std::holds_alternative<Join>(command.work);
+  return std::holds_alternative<Join>(command.work) ||
+         std::holds_alternative<Allocated>(command.work);
 }
 
 void DeviceQueue::make_ready(const Lock&, const CommandPtr& command) {

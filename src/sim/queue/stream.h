@@ -49,6 +49,9 @@ struct SimStream {
   // The last command where it is a grid, but for events recorded since: what a dependent launch may
   // overlap.
   CommandPtr last_grid;
+  // The last allocation in the order of the stream, until a later command comes after it; null:
+  // none. It is done at once: the memory is there at the call.
+  CommandPtr allocated;
   // Grids that were launched since what they do is counted, oldest first; none: it is not.
   std::optional<std::deque<CommandPtr>> counted;
   bool destroyed = false;  // its work goes on, and the legacy stream still waits for it

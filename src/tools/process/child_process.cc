@@ -86,6 +86,7 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Environmen
   const Clock::time_point begin = Clock::now();
   std::optional<Clock::time_point> asked;  // to end
   ProcessEnd end;
+  end.process = process;
   int status = 0;
   while (true) {
     const pid_t found = waitpid(process, &status, WNOHANG);

@@ -20,6 +20,7 @@ struct ProcessEnd {
   std::optional<int> status;  // what it returned
   int signal = 0;             // what killed it, where it returned nothing
   bool timed_out = false;
+  pid_t process = 0;  // its number
 
   // As a shell gives it: 128 and the signal for one that was killed.
   int exit_status() const { return status ? *status : 128 + signal; }

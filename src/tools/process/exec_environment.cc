@@ -54,6 +54,7 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   if (settings.races != Races::kUsual) added["BATON_EXEC_RACES"] = to_string(settings.races);
   if (settings.gdb_port != 0) added["BATON_EXEC_GDB"] = std::to_string(settings.gdb_port);
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
+  if (settings.finds_leaks) added["BATON_EXEC_LEAKS"] = "1";
   // The simulated driver shows one device whatever is chosen; torch counts the chosen ones itself.
   added["CUDA_VISIBLE_DEVICES"] = "0";
   added["LD_LIBRARY_PATH"] = before(libraries, "LD_LIBRARY_PATH");

@@ -18,6 +18,7 @@ struct ExecSettings {
   std::optional<std::uint64_t> memory;  // bytes that the device reports
   Races races = Races::kUsual;
   bool keep_going = false;
+  bool finds_leaks = false;
   int gdb_port = 0;  // where GDB connects; 0: nowhere
 };
 

@@ -10,6 +10,7 @@
 #include "base/text/json.h"
 #include "base/text/text.h"
 #include "tools/draft/readable_names.h"
+#include "tools/process/record_findings.h"
 
 namespace baton::tools {
 namespace {
@@ -60,6 +61,12 @@ struct Told {
       } else {
         findings[at->second].count = std::max(findings[at->second].count, finding.count);
       }
+    } else if (event == "leak") {
+      FindingReport finding;
+      finding.kind = to_string(Observation::kLeak);
+      finding.message = require_string(line.at("message"), event);
+      finding.count = static_cast<std::uint64_t>(require_integer(line.at("count"), event));
+      findings.push_back(std::move(finding));
     } else if (event == "missing") {
       std::uint64_t& calls = missing[require_string(line.at("name"), event)];
       calls = std::max(calls, static_cast<std::uint64_t>(require_integer(line.at("count"), event)));
@@ -84,6 +91,17 @@ Told read_process(const std::filesystem::path& path, ExecReport& report) {
     }
   }
   return told;
+}
+
+void add_file(const std::filesystem::path& file, ExecReport& report) {
+  Told told = read_process(file, report);
+  for (const auto& [name, calls] : told.missing) report.missing[name] += calls;
+  for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
+}
+
+bool is_of(const ExecReport::Seen& seen, const std::regex& kernels) {
+  return std::regex_search(seen.finding.kernel, kernels) ||
+         std::regex_search(with_readable_names(seen.finding.kernel), kernels);
 }
 
 std::size_t count(const ExecReport& report, bool errors) {
@@ -121,11 +139,14 @@ ExecReport read_exec_report(const std::filesystem::path& folder) {
   ExecReport report;
   std::set<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
-  for (const std::filesystem::path& file : files) {
-    Told told = read_process(file, report);
-    for (const auto& [name, calls] : told.missing) report.missing[name] += calls;
-    for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
-  }
+  for (const std::filesystem::path& file : files) add_file(file, report);
+  return report;
+}
+
+ExecReport read_process_report(const std::filesystem::path& folder, pid_t process) {
+  ExecReport report;
+  const std::filesystem::path file = folder / (std::to_string(process) + ".jsonl");
+  if (std::filesystem::exists(file)) add_file(file, report);
   return report;
 }
 
@@ -143,10 +164,13 @@ void suppress(ExecReport& report, std::vector<Suppression>& suppressions) {
 }
 
 void keep_kernels(ExecReport& report, const std::regex& pattern) {
-  std::erase_if(report.findings, [&](const ExecReport::Seen& seen) {
-    return !std::regex_search(seen.finding.kernel, pattern) &&
-           !std::regex_search(with_readable_names(seen.finding.kernel), pattern);
-  });
+  std::erase_if(report.findings,
+                [&](const ExecReport::Seen& seen) { return !is_of(seen, pattern); });
+}
+
+void leave_out_kernels(ExecReport& report, const std::regex& pattern) {
+  std::erase_if(report.findings,
+                [&](const ExecReport::Seen& seen) { return is_of(seen, pattern); });
 }
 
 }  // namespace baton::tools

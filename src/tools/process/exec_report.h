@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -30,6 +32,7 @@ struct ExecReport {
   std::map<std::string, std::uint64_t> images;   // loads by what is wrong with the image
   std::size_t processes = 0;                     // that loaded the library
   std::size_t unreadable = 0;                    // lines that were cut off or are none
+  std::size_t other_tools = 0;                   // findings left out (sanitizer_tool.h)
   bool has_threads = true;  // findings have a block and a thread: those of a simulated GPU
 
   // Adds a finding of a process. Equal ones (kind, kernel and place) become one.
@@ -41,10 +44,15 @@ struct ExecReport {
 // Reads the files of a folder. A last line without an end was cut off when its process died.
 ExecReport read_exec_report(const std::filesystem::path& folder);
 
+// The same of one process alone.
+ExecReport read_process_report(const std::filesystem::path& folder, pid_t process);
+
 // Moves the findings that match a suppression, which counts them.
 void suppress(ExecReport& report, std::vector<Suppression>& suppressions);
 
 // Leaves the findings of kernels whose name, as written or as the image has it, matches.
 void keep_kernels(ExecReport& report, const std::regex& pattern);
+// Leaves out the findings of such kernels.
+void leave_out_kernels(ExecReport& report, const std::regex& pattern);
 
 }  // namespace baton::tools

@@ -7,7 +7,7 @@
 namespace baton::tools {
 
 ExecRun run_on_simulator(const ExecSettings& settings, const std::vector<std::string>& program,
-                         std::optional<std::chrono::duration<double>> limit,
+                         bool application_only, std::optional<std::chrono::duration<double>> limit,
                          const std::atomic<bool>& stop) {
   const TemporaryDirectory folder;
   const std::filesystem::path report = folder.path() / "report";
@@ -25,7 +25,8 @@ ExecRun run_on_simulator(const ExecSettings& settings, const std::vector<std::st
   }
   ExecRun run;
   run.end = run_process(program, environment, limit, stop);
-  run.report = read_exec_report(report);
+  run.report =
+      application_only ? read_process_report(report, run.end.process) : read_exec_report(report);
   return run;
 }
 

@@ -12,9 +12,10 @@ struct ExecRun {
 };
 
 // Runs a program and its children with the driver library of the simulated GPU in front of any
-// other. Throws as driver_folder and run_process do.
+// other. `application_only`: the report is that of the program's own process; its children run in
+// the same way and tell nothing. Throws as driver_folder and run_process do.
 ExecRun run_on_simulator(const ExecSettings& settings, const std::vector<std::string>& program,
-                         std::optional<std::chrono::duration<double>> limit,
+                         bool application_only, std::optional<std::chrono::duration<double>> limit,
                          const std::atomic<bool>& stop);
 
 }  // namespace baton::tools

@@ -53,6 +53,7 @@ struct Party : AccessParty {
 
   bool is_grid() const { return operation.kernel != nullptr; }
   bool frees() const { return !is_grid() && operation.name == "free"; }
+  bool allocates() const { return !is_grid() && operation.name == "allocation"; }
   std::string where() const { return is_grid() ? place_text(*operation.kernel, place) : ""; }
   std::array<std::uint32_t, 3> block() const { return unfold(toucher.block(), operation.blocks); }
   std::array<std::uint32_t, 3> thread() const {
@@ -60,6 +61,7 @@ struct Party : AccessParty {
   }
   // "norm, block (0, 0, 0), thread (3, 0, 0), at norm.cu:12:7"
   std::string text() const {
+    if (allocates()) return "an allocation in the order of a stream";
     if (!is_grid()) return fmt::format("a {} by the host", operation.name);
     const auto b = block();
     const auto t = thread();
@@ -161,8 +163,9 @@ bool are_on_two_devices(const Party& a, const Party& b) {
   return a.is_grid() && b.is_grid() && one >= 0 && other >= 0 && one != other;
 }
 
-const char* verb_of(bool writes) {
-  return writes ? "writes" : "reads";
+const char* verb_of(const Party& party) {
+  if (party.allocates()) return "makes";
+  return party.writes ? "writes" : "reads";
 }
 
 // About `subject`, which is a grid, or the other one of two operations of the host.
@@ -178,11 +181,10 @@ driver::Finding finding_of(const DeviceMemory& memory, const Party& subject, con
     finding.block = subject.block();
     finding.thread = subject.thread();
   }
-  finding.message =
-      fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
-                  subject.is_grid() ? "" : subject.text() + " ", verb_of(subject.writes), bytes,
-                  address, describe(memory, subject.operation.note.get(), address), rival.text(),
-                  verb_of(rival.writes), diagnosis.why);
+  finding.message = fmt::format(
+      "{}{} {} bytes at {:#x}, {}, that {} {}; {}", subject.is_grid() ? "" : subject.text() + " ",
+      verb_of(subject), bytes, address, describe(memory, subject.operation.note.get(), address),
+      rival.text(), verb_of(rival), diagnosis.why);
   return finding;
 }
 

@@ -113,6 +113,11 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
 
 void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {
   GridState& grid = *a.x->grid;
+  if (place.space == Space::kLocal) {
+    const Warp& warp = *a.x->warp;
+    const CallFrame& frame = warp.frames[warp.fragments[warp.current].frame];
+    if (grid.copied.has(*grid.kernel, *frame.function, a.i)) return;
+  }
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(a.i), 0, 0, 5};
   grid.logged.add(*grid.log, key, 1, [&] {
     driver::Finding finding = finding_at(a.x, a.i, a.lane, FindingKind::kUninitialized);

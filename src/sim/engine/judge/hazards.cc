@@ -443,6 +443,14 @@ bool GlobalWatch::touch_parts(const Shadow::Layout& layout, LockedGroup& group, 
   return all_noted;
 }
 
+// Memory that was allocated in the order of a stream, against that allocation.
+void GlobalWatch::look_at_origin(int lane, std::uint64_t offset) {
+  const Toucher origin(shadow_->origin.load(std::memory_order_relaxed));
+  if (!origin.is_any() || x_->grid->relations == nullptr) return;
+  std::uint64_t before = UINT64_MAX;
+  if (!is_harmless(origin, lane, &before)) found(origin, true, lane, offset);
+}
+
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
   const bool reads = touch_ == AccessKind::kRead;
   const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
@@ -455,6 +463,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
     }
     return;
   }
+  look_at_origin(lane, offset);
   if (reads) return touch_cells<true>(*layout, lane, lanes, offset);
   touch_cells<false>(*layout, lane, lanes, offset);
 }
@@ -469,6 +478,7 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
     }
   }
   if (!shadow_->notes || x_->grid->relations == nullptr) return;
+  look_at_origin(lane, offset);
   const Shadow::Layout* layout = shadow_->layout(offset, bytes_);
   if (layout == nullptr) return;
   const std::uint64_t end = (offset + bytes_ - 1) >> layout->shift;

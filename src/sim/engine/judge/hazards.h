@@ -80,6 +80,7 @@ class GlobalWatch {
   void report();
   void report_forbidden();
   void look_at_rows(int lane, std::uint64_t offset);
+  void look_at_origin(int lane, std::uint64_t offset);
   void report_row(const FrozenPart& part, int lane, std::uint64_t offset, std::uint64_t row,
                   std::uint64_t count);
 

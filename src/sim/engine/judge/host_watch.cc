@@ -29,6 +29,11 @@ class HostWatch {
     }
   }
 
+  // Memory that was allocated in the order of a stream, against that allocation.
+  void look_at_origin(std::uint64_t address) {
+    check(Toucher(shadow_->origin.load(std::memory_order_relaxed)), true, address);
+  }
+
   // Cells [from, to) of a group; `address` is that of cell 0.
   void look(LockedGroup& group, std::size_t from, std::size_t to, std::uint64_t address) {
     if (touch_ != AccessKind::kRead) group.note_all(0);
@@ -132,6 +137,7 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   const Shadow::Layout* layout = shadow.layout(offset, bytes);
   if (layout == nullptr || bytes > region->size - (address - region->base)) return;
   HostWatch watch(memory, start, log, number, touch, &shadow, layout);
+  watch.look_at_origin(address);
   constexpr std::uint64_t kCells = ShadowGroup::kCells;
   const std::uint64_t end = ((offset + bytes - 1) >> layout->shift) + 1;
   for (std::uint64_t k = offset >> layout->shift; k < end;) {

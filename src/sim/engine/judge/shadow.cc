@@ -116,6 +116,7 @@ std::vector<std::uint64_t> Shadow::kept_of(const Kept& kept, const Cell* cell) {
 }
 
 void Shadow::clear() {
+  origin.store(0, std::memory_order_relaxed);
   accesses.clear();
   std::scoped_lock lock(mutex_, kept_mutex_);
   layout_.store(nullptr, std::memory_order_release);

@@ -45,6 +45,8 @@ class Shadow {
   std::atomic<bool> is_read_only = false;
   // The same for frozen rows.
   std::atomic<bool> has_frozen = false;
+  // The operation that allocated the memory in the order of a stream, as a toucher; 0: none did.
+  std::atomic<std::uint64_t> origin = 0;
 
   // In place of the part that begins at the same offset; without rows, it ends that one. No thread
   // may be using the shadow.

@@ -112,7 +112,10 @@ void SharedWatch::release(Exec* x, std::uint32_t barrier, std::uint32_t warps, s
   const std::uint32_t rank = x->block->rank;
   const std::uint32_t first = rank * warps_;
   Knowledge& object = barriers_[rank][barrier];
-  if (of_all) merge(object, exited_[rank]);
+  // It waits for warps to exit, but the memory model orders those alone that take part (PTX ISA
+  // 9.0, "barrier").
+  const bool orders_exited = of_all && !settings_.keeps_to_model;
+  if (orders_exited) merge(object, exited_[rank]);
   // What lanes did that came one after the other is what their warp did.
   for (std::uint32_t left = whole; left != 0; left &= left - 1) {
     const std::uint32_t warp = first + static_cast<std::uint32_t>(std::countr_zero(left));
@@ -129,7 +132,7 @@ void SharedWatch::release(Exec* x, std::uint32_t barrier, std::uint32_t warps, s
     learn(x, {first + warp, lanes[warp], false}, object);
   }
   object.clear();
-  const bool knows_exited = of_all || exited_[rank].empty();
+  const bool knows_exited = orders_exited || exited_[rank].empty();
   const bool knows_all = memories_.size() == 1 && whole == live_[0] && knows_exited;
   if (knows_all && parties_ == all_ + lane_parties_.size() && !settings_.keeps_unfenced()) {
     memories_[0].forget(index_, nullptr);

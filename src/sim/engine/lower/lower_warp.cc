@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/engine/lower/lower.h"
+#include "sim/engine/lower/outright_use.h"
 #include "sim/engine/run/warp_ops.h"
 
 namespace baton::sim {
@@ -38,6 +39,7 @@ void Lowering::shuffle() {
     raw(meet, 4, index_);
   }
   Proto& proto = emit(ops_.shuffle(static_cast<ShflMode>(*mode)));
+  proto.mode = is_used_outright(flat_, flow_, index_) ? 1 : 0;
   def(proto, 0, d);
   def(proto, 1, p);
   use(proto, 2, a);

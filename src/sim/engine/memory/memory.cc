@@ -218,6 +218,14 @@ bool DeviceMemory::Impl::is_watched() const {
   return watched;
 }
 
+void DeviceMemory::Impl::set_origin(std::uint64_t address, Ordering::Number operation) {
+  std::shared_lock lock(mutex);
+  const auto found = holding(address, 1);
+  if (found == allocations.end()) return;
+  const Toucher maker(operation, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true);
+  found->second.backing->shadow().origin.store(maker.bits(), std::memory_order_release);
+}
+
 void DeviceMemory::Impl::forget_touches() {
   std::unique_lock lock(mutex);
   flags.clear();

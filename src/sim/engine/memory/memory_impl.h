@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/engine/judge/flags.h"
+#include "sim/engine/judge/ordering.h"
 #include "sim/engine/judge/shadow.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/memory.h"
@@ -123,6 +124,9 @@ struct DeviceMemory::Impl {
   // From now on accesses are noted.
   void watch();
   bool is_watched() const;
+
+  // The allocation at the address was made by an operation, which its users must come after.
+  void set_origin(std::uint64_t address, Ordering::Number operation);
 
   // Forgets what was noted. Not while anything runs.
   void forget_touches();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/engine/async/async_state.h"
+#include "sim/engine/judge/copied_reads.h"
 #include "sim/engine/judge/flags.h"
 #include "sim/engine/judge/grid_flags.h"
 #include "sim/engine/judge/peer_clock.h"
@@ -238,6 +239,7 @@ struct GridState final : public Grid {
   // asked for.
   std::array<std::optional<PeerClock>, 2> inherited;
   LoggedFindings logged;
+  CopiedReads copied;
   FlagTable shared_flags;  // in shared memory; those in global memory are the memory's own
   AcquiredGrids acquired;
   // Whether all grids that griddepcontrol.wait waits for have completed. A grid without a

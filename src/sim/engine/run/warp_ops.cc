@@ -1,5 +1,7 @@
 #include "sim/engine/run/warp_ops.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -42,6 +44,21 @@ std::uint32_t unmet_group(Exec* x, const Insn* i) {
   return 0;
 }
 
+// PTX leaves undefined what an instruction does for a lane that its mask does not name.
+void check_named(Exec* x, const Insn* i, int lane, std::uint32_t members) {
+  if ((members >> lane & 1) != 0) return;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i), members, 0, 6};
+  x->grid->logged.add(*x->grid->log, key, 1, [&] {
+    driver::Finding finding = finding_at(x, i, lane, driver::FindingKind::kBadMembers);
+    finding.message = fmt::format(
+        "lane {} executes this with the member mask {:#010x}, which does not name it: the mask "
+        "must "
+        "name every lane that takes part, the thread's own included",
+        lane, members);
+    return finding;
+  });
+}
+
 // Leaves the present fragment with the lanes of `group` alone; the others come here again.
 void part(Exec* x, const Insn* i, std::uint32_t group) {
   if (group == x->mask) return;
@@ -70,6 +87,8 @@ const Insn* with_members(Exec* x, const Insn* i, F&& f) {
   for (std::uint32_t left = all; left != 0;) {
     const std::uint32_t group = group_of(x, i, left);
     left &= ~group;
+    const std::uint32_t members = slot_at<std::uint32_t>(x, i->r[5])[std::countr_zero(group)];
+    if ((group & ~members) != 0) check_named(x, i, std::countr_zero(group & ~members), members);
     if (group != x->mask) set_mask(x, group);
     share_order(*x->warp, group);
     if (*x->apart != 0) exchange_order(x, group);
@@ -157,6 +176,29 @@ std::uint64_t cycles(const Exec* x) {
 }
 
 }  // namespace
+
+void check_sources(Exec* x, const Insn* i, const std::uint32_t* source) {
+  const std::uint32_t* named = slot_at<std::uint32_t>(x, i->r[5]);
+  for_lanes(x->mask, [&](int lane) {
+    if ((named[lane] >> lane & 1) == 0) return check_named(x, i, lane, named[lane]);
+    const std::uint32_t from = source[lane];
+    const bool is_here = (x->mask >> from & 1) != 0;
+    if (i->mode == 0 || (is_here && (named[lane] >> from & 1) != 0)) return;
+    const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i), is_here ? 1u : 0u, 0, 7};
+    x->grid->logged.add(*x->grid->log, key, 1, [&] {
+      const bool has_exited = (x->warp->live >> from & 1) == 0;
+      driver::Finding finding = finding_at(x, i, lane, driver::FindingKind::kUninitialized);
+      finding.message = fmt::format(
+          "lane {} takes the value of lane {}, which {}, and computes with it: the value is "
+          "undefined; leave it out, or let all lanes come here that are read",
+          lane, from,
+          is_here      ? fmt::format("its member mask {:#010x} does not name", named[lane])
+          : has_exited ? "has exited or does not exist"
+                       : "is elsewhere");
+      return finding;
+    });
+  });
+}
 
 const Insn* no_members(Exec* x, const Insn* i, int lane) {
   return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadMembers,

@@ -21,6 +21,10 @@ const Insn* op_elect(Exec* x, const Insn* i);  // r[0] the leader, predicate r[1
 const Insn* op_meet(Exec* x, const Insn* i);
 const Insn* op_warp_sync(Exec* x, const Insn* i);  // bar.warp.sync
 
+// Of a shuffle: reports lanes that their own mask does not name, and values that are used and that
+// come from a lane which takes no part. `source`: the lane that each takes its value from.
+void check_sources(Exec* x, const Insn* i, const std::uint32_t* source);
+
 // What a thread reads of time, all from the instructions its block has executed: r[0], 32 or 64
 // bits by `mode`, shifted right by imm.
 const Insn* op_clock(Exec* x, const Insn* i);
