@@ -50,13 +50,14 @@ std::string with_shape(const DraftBuffer& buffer, const DraftKernel& kernel) {
 std::string constant_line(const DraftConstant& constant, const std::string& kernel) {
   const VariableFacts& variable = constant.variable;
   const std::string name = image::source_name(variable);
+  std::string key = underscored(name);
+  std::ranges::replace(key, ':', '_');  // of a namespace
   DType dtype = constant.dtype.value_or(DType::kF32);
   if (variable.size % size_of(dtype) != 0) dtype = DType::kU8;
   return fmt::format(
       "# {} = {{ dtype = \"{}\", shape = [{}], role = \"input\", init = \"random\", "
       "variable = {} }}  # __constant__: zeros without this line\n",
-      underscored(name), to_string(dtype), variable.size / size_of(dtype),
-      toml_string(kernel + "." + name));
+      key, to_string(dtype), variable.size / size_of(dtype), toml_string(kernel + "." + name));
 }
 
 // What the launch metadata says about every launch. Its values come with a call, so they are

@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class CheckTargetsTest : public testing::Test {
