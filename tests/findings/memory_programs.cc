@@ -47,6 +47,12 @@ std::vector<Program> memory_programs() {
          b.launch("tells_next_by_release", b.y, b.x, b.u);
          b.early("loads_noncoherently_behind_flag", b.z, b.y, b.u);
        }},
+      {"loads_constants_of_the_launch_before",
+       {"non_coherent_read"},
+       [](B& b) {
+         b.launch("produce", DevicePointer<float>{b.module.global("constants").first}, b.x);
+         b.early("loads_constants", b.z, b.y);
+       }},
       {"loads_own_noncoherently", {"non_coherent_read"}, run("loads_own_noncoherently")},
       // --- Where an access goes ---
       {"past_the_end", {"out_of_bounds"}, run("past_the_end")},

@@ -39,6 +39,12 @@ KERNEL loads_noncoherently_behind_flag(float* y, const float* x, float* f) {
   y[i] = load_noncoherently(x + i);
   WAIT;
 }
+__constant__ float constants[256];
+KERNEL loads_constants(float* y, const float* x) {
+  INDEX;
+  WAIT;
+  y[i] = x[i] + constants[i];
+}
 KERNEL loads_own_noncoherently(float* y, const float* x) {
   INDEX;
   y[i] = x[i];

@@ -85,6 +85,11 @@ std::vector<Program> right_programs() {
     b.launch("produce", b.y, b.x);
     b.early("loads_weight_noncoherently", b.z, b.y, b.w);
   });
+  add("loads_constants_of_others", [](B& b) {
+    b.launch("produce", DevicePointer<float>{b.module.global("constants").first}, b.x);
+    b.launch("produce", b.y, b.x);
+    b.early("loads_constants", b.z, b.y);
+  });
   add("weights_before_the_wait", [](B& b) {
     b.launch("produce", b.y, b.x);
     b.early("consume_weight", b.z, b.y, b.w);

@@ -214,7 +214,8 @@ driver::Finding noncoherent_finding(const DeviceMemory& memory, const AccessPart
   return finding_of(
       memory, make_party(one), make_party(other), address, bytes,
       {FindingKind::kNonCoherentRead,
-       why + ": load it in the ordinary way, not by __ldg(), const __restrict__ or a texture"});
+       why + ": load it in the ordinary way, not by __ldg(), const __restrict__, a texture or "
+             "constant memory"});
 }
 
 driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel) {

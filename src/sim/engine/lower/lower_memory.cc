@@ -281,7 +281,9 @@ void Lowering::access(bool is_store) {
   use(proto, 0, where.slot);
   proto.imm = where.offset;
   proto.mode = access_mode(spec.space, order, scope);
-  if (noncoherent) proto.mode |= kNonCoherentBit;
+  // Constants are read through a cache that nothing within a grid empties.
+  const bool is_constant = !is_store && spec.space == Space::kConst;
+  if (noncoherent || is_constant) proto.mode |= kNonCoherentBit;
   proto.cache = next_region();
   count(proto, spec.space, 0, spec.bytes * spec.elements);
   if (quick != nullptr && spec.elements <= 4) {
