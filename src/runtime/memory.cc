@@ -124,6 +124,7 @@ Memory Memory::in_order(const Stream& stream, std::size_t bytes) {
   memory.stream_ = stream.native();
   if (bytes == 0) return memory;
   ContextGuard guard(memory.device_);
+  const driver::RelaxedCapture relaxed(memory.device_.driver());
   check_allocated(memory.device_,
                   memory.device_.driver().cuMemAllocAsync(&memory.address_, bytes, memory.stream_),
                   bytes, "cuMemAllocAsync");
@@ -192,6 +193,7 @@ void Memory::release() noexcept {
         });
       }
       return release_in_context(device_, [this](const driver::Driver& driver) {
+        const driver::RelaxedCapture relaxed(driver);
         BATON_RELEASE(driver, cuMemFreeAsync, address_, stream_);
       });
     case End::kAllocator:

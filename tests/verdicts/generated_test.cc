@@ -74,8 +74,8 @@ TEST(Generated, ClustersAndBulkCopies) {
   const GeneratedRange range = generated_range(500);
   const FamilyCount count = hold_family(range, exchange_chain);
   EXPECT_GT(count.proven, range.count / 50);
-  // Most kernels leave addresses in memory, and copies that reduce may compute with these.
-  EXPECT_GT(count.unsafe, range.count / 400);
+  // Most kernels leave addresses in memory, so that few edges are certain to be unsafe.
+  EXPECT_GT(count.unknown_races, range.count / 50);
 }
 
 TEST(Generated, OrderInsideBlocks) {

@@ -112,6 +112,7 @@ CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
 CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (address == 0 || capture_free(*stream, address)) return CUDA_SUCCESS;
+  refuse_unsafe_beside_captures();
   if (HostMemory::instance().begin_free(address)) {
     try {
       stream->context->submit(*stream, HostFree{stream->context->heap(), address});

@@ -25,9 +25,11 @@ class CaptureRulesTest : public DriverTest {
     ASSERT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, other));
     ASSERT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(other));
     ASSERT_RESULT(CUDA_SUCCESS, driver.cuMemAlloc(&memory, 16));
+    ASSERT_RESULT(CUDA_SUCCESS, driver.cuMemAllocAsync(&in_order, 16, other));
   }
   void TearDown() override {
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFree(memory));
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeAsync(in_order, other));
     DriverTest::TearDown();
   }
 
@@ -43,6 +45,11 @@ class CaptureRulesTest : public DriverTest {
         [&] {
           const CUresult result = driver.cuMemFree(memory);
           if (result == CUDA_SUCCESS) driver.cuMemAlloc(&memory, 16);
+          return result;
+        },
+        [&] {
+          const CUresult result = driver.cuMemFreeAsync(in_order, other);
+          if (result == CUDA_SUCCESS) driver.cuMemAllocAsync(&in_order, 16, other);
           return result;
         },
         [&] { return driver.cuEventQuery(event); },
@@ -67,7 +74,7 @@ class CaptureRulesTest : public DriverTest {
 
   CUstream stream = nullptr, other = nullptr;
   CUevent event = nullptr;
-  CUdeviceptr memory = 0;
+  CUdeviceptr memory = 0, in_order = 0;
 };
 
 TEST_F(CaptureRulesTest, UnsafeCallsEndTheThreadsOwnCaptures) {
