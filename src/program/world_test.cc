@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadWorld{"N = 4", "rank = 4", "2:9", "the symbol rank has the name of a symbol already"},
         BadWorld{"[world]\nranks = 2", "\n", "7:15", "unknown symbol \"ranks\""},
         BadWorld{"axis = 0", "axis = 1", "9:18", "buffer x has a shard, by axis 1 of 1 dimensions"},
-        BadWorld{"axis = 0", "axis = -1", "9:18", "axis of shard of buffer x must be a number"},
+        BadWorld{"axis = 0", "axis = -1", "9:18", "axis of shard of buffer x is -1, it must be at least 0"},
         BadWorld{"axis = 0", "axs = 0", "9:11", "did you mean \"axis\"?"},
         BadWorld{"shard = { axis = 0 }", "shard = { axis = 0 }\nvariable = \"k.v\"", "9:18",
                  "is a variable of a kernel"},

@@ -102,9 +102,9 @@ class Help(Case):
             self.check(self.baton(*arguments), 2, "baton help lists all")
 
     def test_a_program_without_its_dashes(self):
-        for command in ("exec", "record"):
-            self.check(self.baton(command, "./a.out"), 2,
-                       f'baton {command} takes "./a.out" after "--" alone: baton {command} -- ./a.out')
+        self.check(self.baton("record", "./a.out"), 2,
+                   'baton record takes "./a.out" after "--" alone: baton record -- ./a.out')
+        self.check(self.baton("exec", "./no such file"), 2, '"./no such file" cannot be started')
 
     def test_commands_that_run_a_program_tell_whose_status_they_end_with(self):
         for command in ("exec", "record"):

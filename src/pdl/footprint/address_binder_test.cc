@@ -130,18 +130,20 @@ st.global.u32 [%d1], 1; ret; })",
       << "a value of 32 bits is not a pointer";
 }
 
-// What is stored may lead from one buffer to another, if the addresses of both went into it.
-TEST(AddressBinder, SumsOfTwoAddressesAreStoredDifferences) {
-  const auto stores = [](const std::string& value) {
-    const Footprint found = footprint_of(value + "st.global.u64 [%c], %d1;");
+// Two addresses in memory lead from one buffer to another: later kernels may find their difference.
+TEST(AddressBinder, AddressesInGlobalMemoryAreStoredDifferences) {
+  const auto stores = [](const std::string& value,
+                         const std::string& store = "st.global.u64 [%c], %d1;") {
+    const Footprint found = footprint_of(value + store);
     const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
                                               GivenArgument::pointer(3), GivenArgument::scalar(7)};
     return AddressBinder(found, given, [](std::string_view, bool) { return MemoryId{9}; })
         .stores_differences();
   };
   EXPECT_FALSE(stores("mov.u64 %d1, 5;"));
-  EXPECT_FALSE(stores("mov.u64 %d1, %a;"));
-  EXPECT_FALSE(stores("add.u64 %d1, %a, 16;"));
+  EXPECT_TRUE(stores("mov.u64 %d1, %a;"));
+  EXPECT_FALSE(stores("mov.u64 %d1, %a;", "st.shared.u64 [shared], %d1;")) << "it does not stay";
+  EXPECT_TRUE(stores("add.u64 %d1, %a, 16;"));
   EXPECT_TRUE(stores("add.u64 %d1, %a, %b;"));
   EXPECT_TRUE(stores("sub.u64 %d1, %a, %b;"));
 }
