@@ -43,8 +43,9 @@ TEST(Shuffles, OfTwoBranchesMeet) {
 
 TEST(Shuffles, OfOtherQualifiersOrMasksDoNotMeet) {
   EXPECT_EQ(lone_ones(kIf + shuffle("idx") + kElse + shuffle("bfly") + "ON:"), "++");
-  EXPECT_EQ(lone_ones(kIf + shuffle("idx", "0xffff") + kElse + shuffle("idx", "0xffff0000") + "ON:"),
-            "++");
+  EXPECT_EQ(
+      lone_ones(kIf + shuffle("idx", "0xffff") + kElse + shuffle("idx", "0xffff0000") + "ON:"),
+      "++");
   EXPECT_EQ(lone_ones(kIf + shuffle("idx", "%r0") + kElse + shuffle("idx", "15") + "ON:"), "--");
   EXPECT_EQ(lone_ones(shuffle("idx", "%r0") + shuffle("idx", "15")), "--")
       << "what mask the first one has is not known";
@@ -58,9 +59,11 @@ std::string written(const std::string& other, const std::string& mode) {
       "and.b32 %r4, %r1, 31; setp.lt.u32 %p2, %r4, 16; @!%p2 bra ELSE;\n"
       "mov.u32 %r5, 1; shfl.sync.idx.b32 %r6, %r5, 16, 31, -1;\n"
       "setp.ne.u32 %p3, %r6, 5; @%p3 bra ON; st.global.u32 [%c], 1; bra ON;\n"
-      "ELSE: mov.u32 %r7, " + other + "; shfl.sync." + mode + ".b32 %r8, %r7, 16, 31, -1;\n"
-      "ON: griddepcontrol.wait;\n"
-      "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0; @!%p4 bra AGAIN;",
+      "ELSE: mov.u32 %r7, " +
+          other + "; shfl.sync." + mode +
+          ".b32 %r8, %r7, 16, 31, -1;\n"
+          "ON: griddepcontrol.wait;\n"
+          "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0; @!%p4 bra AGAIN;",
       "", {64, 1, 1}));
 }
 

@@ -163,14 +163,12 @@ TEST(Laundering, StoredAddressesAreFoundOut) {
   const std::string stored = "st.shared.u64 [shared], %a; st.shared.u64 [shared+8], %b;";
   for (const std::string& body : std::vector<std::string>{
            // By counting, bit by bit, and by halves.
-           stored +
-               ".reg .b64 %n; ld.shared.u64 %s, [shared]; ld.shared.u64 %t, [shared+8];"
-               "mov.b64 %n, 0; Again: add.u64 %n, %n, 4; add.u64 %t, %t, 4;"
-               "setp.ne.u64 %q0, %s, %t; @%q0 bra Again; mov.b64 %t, %n;",
-           stored +
-               "ld.shared.u64 %s, [shared]; and.b64 %s, %s, 1024; setp.ne.u64 %q0, %s, 0;"
-               "mov.u64 %t, 0; @%q0 mov.u64 %t, 1024; ld.shared.u64 %s, [shared+8];"
-               "sub.u64 %t, %t, %s;",
+           stored + ".reg .b64 %n; ld.shared.u64 %s, [shared]; ld.shared.u64 %t, [shared+8];"
+                    "mov.b64 %n, 0; Again: add.u64 %n, %n, 4; add.u64 %t, %t, 4;"
+                    "setp.ne.u64 %q0, %s, %t; @%q0 bra Again; mov.b64 %t, %n;",
+           stored + "ld.shared.u64 %s, [shared]; and.b64 %s, %s, 1024; setp.ne.u64 %q0, %s, 0;"
+                    "mov.u64 %t, 0; @%q0 mov.u64 %t, 1024; ld.shared.u64 %s, [shared+8];"
+                    "sub.u64 %t, %t, %s;",
            stored +
                "ld.shared.u32 %w0, [shared]; ld.shared.u32 %w1, [shared+8]; sub.u32 %w0, %w0, %w1;"
                "cvt.s64.s32 %t, %w0;",

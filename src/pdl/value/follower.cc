@@ -253,12 +253,10 @@ bool Follower::joins_others(std::uint32_t at) const {
 // A shuffle of what all threads of the warp have. The lane that gives it may be after a wait.
 std::optional<Value> Follower::of_all_lanes(std::uint32_t at) const {
   const Operation& operation = code_.operations[at];
-  const bool is_shuffle =
-      operation.exchange == Exchange::kShuffled && !operation.sources.empty();
+  const bool is_shuffle = operation.exchange == Exchange::kShuffled && !operation.sources.empty();
   if (!thread_.warp || thread_.tid || !is_shuffle) return std::nullopt;
-  const Value value = joins_others(at)
-                          ? everything_->values_[code_.exchanged(Exchange::kShuffled)]
-                          : everything_->of(operation.sources[0]);
+  const Value value = joins_others(at) ? everything_->values_[code_.exchanged(Exchange::kShuffled)]
+                                       : everything_->of(operation.sources[0]);
   return value.is_constant() ? std::optional(value) : std::nullopt;
 }
 

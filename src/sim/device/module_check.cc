@@ -28,8 +28,8 @@ const Names& opcodes() {
   return names;
 }
 
-// Names that the module declares and does not define. The functions of CUDA's device runtime are left to
-// who refuses launches by kernels.
+// Names that the module declares and does not define. The functions of CUDA's device runtime are
+// left to who refuses launches by kernels.
 Names undefined_names(const ptx::ParsedModule& module) {
   Names names;
   for (const ptx::TopLevel& item : module.items()) {
