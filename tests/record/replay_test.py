@@ -239,6 +239,15 @@ class BadInput(Replay):
         self.assertEqual((done.returncode, report["error"]["code"]), (1, "damaged"))
         self.assertGreater(report["processes"][0]["replayed"], 500)
 
+    def test_a_replay_of_nothing_is_no_success(self):
+        self.record(CHAIN, "safe", 3)
+        for image in (self.path / "images").iterdir():
+            image.unlink()
+        done, report = self.replay()
+        self.assertEqual((done.returncode, report["error"]["code"]), (3, "unsupported"))
+        self.assertIn("none of 6 launches of the record could be replayed, so nothing was checked: launches of produce: "
+                      "its image is not in the record", report["error"]["message"])
+
     def test_the_time_is_limited(self):
         self.record(CHAIN, "safe", 20000)
         done, report = self.replay("--timeout", "0.001")

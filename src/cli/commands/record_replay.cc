@@ -183,6 +183,25 @@ Json json_of_process(const record::ProcessRecord& process, const replay::ReplayR
   return json;
 }
 
+// What all processes launched, and what of it the simulated GPU executed.
+struct ReplayedLaunches {
+  std::uint64_t recorded = 0, replayed = 0;
+  std::string reason;  // for the first that was left out
+
+  void add(const replay::ReplayResult& result) {
+    recorded += result.launches;
+    replayed += result.replayed + result.graph_launches;
+    if (reason.empty() && !result.left_out.empty()) reason = result.left_out.front().what;
+  }
+  // A check of nothing is no success.
+  void require_any() const {
+    if (recorded == 0 || replayed != 0) return;
+    throw error(ErrorCode::kUnsupported,
+                "none of {} of the record could be replayed, so nothing was checked: {}",
+                counted(recorded, "launch", "launches"), reason);
+  }
+};
+
 }  // namespace
 
 void replay_record(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
@@ -201,6 +220,7 @@ void replay_record(const RunCommand& command, Output& output, const std::atomic<
     output.line("no process used the CUDA driver: there is nothing to replay");
   }
   ReplayErrors found;
+  ReplayedLaunches launches;
   const auto start = std::chrono::steady_clock::now();
   for (const record::ProcessRecord& process : record.processes) {
     replay::ReplayOptions options;
@@ -231,10 +251,12 @@ void replay_record(const RunCommand& command, Output& output, const std::atomic<
     }
     json["processes"].push_back(json_of_process(process, result));
     add_findings(result, process.process, found, output);
+    launches.add(result);
   }
   if (found.errors.empty()) {
-    output.line("\nno error was found");
-    return tools::require_whole(record);
+    tools::require_whole(record);
+    launches.require_any();
+    return output.line("\nno error was found");
   }
   Error failure = error(found.all_unsupported ? ErrorCode::kUnsupported : ErrorCode::kFault,
                         "the simulated GPU found {} in the recorded kernels",
