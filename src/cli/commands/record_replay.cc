@@ -197,8 +197,8 @@ struct ReplayedLaunches {
   void require_any() const {
     if (recorded == 0 || replayed != 0) return;
     throw error(ErrorCode::kUnsupported,
-                "none of {} of the record could be replayed, so nothing was checked: {}",
-                counted(recorded, "launch", "launches"), reason);
+                "none of the record's launches could be replayed, so nothing was checked: {}",
+                reason);
   }
 };
 
