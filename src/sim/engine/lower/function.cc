@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "ptx/inlining.h"
+
 namespace baton::sim {
 namespace {
 
@@ -18,8 +20,7 @@ std::string file_place(const ptx::ParsedModule& module, std::uint32_t file, std:
 std::string place_of(const ptx::ParsedModule& module, const Site& site) {
   if (site.loc != nullptr && site.loc->line != 0) {
     std::string place = file_place(module, site.loc->file, site.loc->line, site.loc->column);
-    if (site.loc->inlined) {
-      const ptx::Loc::Inlined& at = *site.loc->inlined;
+    for (const ptx::Loc::Inlined& at : ptx::inlined_places(module, *site.loc)) {
       place += fmt::format(" (inlined at {})", file_place(module, at.file, at.line, at.column));
     }
     return place;

@@ -210,6 +210,16 @@ TEST_F(Findings, InlinedPlacesNameTheCallSite) {
   EXPECT_EQ(found[0].where, "norm.cu:40:9 (inlined at norm.cu:5:3)");
 }
 
+TEST_F(Findings, InlinedPlacesNameAllCallSites) {
+  const auto found = run(kernel(R"(.loc 1 5 3
+    .loc 1 40 9, function_name $name, inlined_at 1 5 3
+    .loc 1 30 7, function_name $inner, inlined_at 1 40 9
+    st.global.u32 [%rd1], %r1;)"),
+                         0);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].where, "norm.cu:30:7 (inlined at norm.cu:40:9) (inlined at norm.cu:5:3)");
+}
+
 TEST_F(Findings, AtomicsInLocalMemoryAreRefused) {
   const auto found = run(kernel(R"(
     mov.u64 %rd5, room;
