@@ -193,7 +193,7 @@ struct ReplayedLaunches {
     replayed += result.replayed + result.graph_launches;
     if (reason.empty() && !result.left_out.empty()) reason = result.left_out.front().what;
   }
-  // A check of nothing is no success.
+  // Nothing was checked where nothing was replayed.
   void require_any() const {
     if (recorded == 0 || replayed != 0) return;
     throw error(ErrorCode::kUnsupported,
