@@ -40,9 +40,9 @@ CUresult submit_and_wait(SimStream& stream, Work work) {
     if (!is_inside && !was_freed) continue;
     driver::Finding finding(driver::FindingKind::kBadFree);
     finding.message = fmt::format(
-        "{} by the host of {}, which {}: the call gives CUDA_ERROR_INVALID_VALUE; free "
-        "each allocation once, by the address that it was given",
-        call, memory.describe(address), is_inside ? "is not its start" : "was freed before");
+        "{} by the host takes {:#x}, {}{}: the call gives CUDA_ERROR_INVALID_VALUE; free each "
+        "allocation once, by the address that it was given",
+        call, address, memory.describe(address), is_inside ? ", and not its start" : "");
     context->note_finding(std::move(finding));
   }
   throw Refusal(CUDA_ERROR_INVALID_VALUE);
