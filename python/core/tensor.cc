@@ -326,7 +326,7 @@ std::int64_t dlpack_device_type(PyObject* object) {
     PyErr_Clear();
   }
   throw error(ErrorCode::kInvalidInput,
-              "gives {} by __dlpack_device__, which is no pair of DLPack's device type and id",
+              "gives {} by __dlpack_device__, in place of DLPack's pair of device type and id",
               printable(text_of(Ref::checked(PyObject_Repr(where.get())).get()), 100));
 }
 

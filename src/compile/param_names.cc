@@ -28,7 +28,7 @@ struct DebugCompile {
       log(LogLevel::kInfo, "{}: the names of parameters are not known: {}", source, failure);
     return ptx;
   }
-  // What it says of the parameters.
+  // The parameters that its debug information describes.
   image::DebugParams params(std::string_view source) const {
     const std::optional<Image> found = image(source);
     return found ? image::debug_params(*image::ptx_of(*found)) : image::DebugParams();

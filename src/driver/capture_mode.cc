@@ -52,9 +52,7 @@ Exchange exchange_or_null(const Driver& driver) noexcept {
 
 RelaxedCapture::RelaxedCapture(const Driver& driver) noexcept
     : exchange_(exchange_or_null(driver)) {
-  if (exchange_ != nullptr && exchange_(&mode_) != CUDA_SUCCESS) {
-    mode_ = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  }
+  if (exchange_ != nullptr && exchange_(&mode_) != CUDA_SUCCESS) exchange_ = nullptr;
 }
 
 RelaxedCapture::~RelaxedCapture() {

@@ -28,7 +28,7 @@ class RelaxedCapture {
   RelaxedCapture& operator=(const RelaxedCapture&) = delete;
 
  private:
-  const PFN_cuThreadExchangeStreamCaptureMode_v10010 exchange_;
+  PFN_cuThreadExchangeStreamCaptureMode_v10010 exchange_;  // null: the mode stays as it is
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 

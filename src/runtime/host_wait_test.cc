@@ -110,7 +110,7 @@ TEST_F(HostWaitTest, WhatIsStillInUseStays) {
   EXPECT_EQ(device_.driver().cuMemFree(address), CUDA_SUCCESS);
 }
 
-// What is given back while a stream is captured waits for the work of the others.
+// A release while a stream is captured waits for the work of the other streams.
 TEST_F(HostWaitTest, DestructorsLeaveCapturesAsTheyAre) {
   const driver::Driver& driver = device_.driver();
   const Stream captured(device_), working(device_);

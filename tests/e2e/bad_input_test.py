@@ -183,7 +183,7 @@ class BadProgram(Case):
                 lines = places(old, new)
                 result = self.baton("run", "p.toml")
                 self.check(result, 2, *parts)
-                # What nothing uses any more is told behind it.
+                # The warning about what nothing uses comes after the error.
                 self.assertTrue(result.err.startswith("error: "), result)
                 self.assertTrue(any(f"p.toml:{line}:" in result.first_error for line in lines),
                                 f"expected a place on the lines {list(lines)}: {result}")

@@ -183,7 +183,7 @@ Json json_of_process(const record::ProcessRecord& process, const replay::ReplayR
   return json;
 }
 
-// What all processes launched, and what of it the simulated GPU executed.
+// Counts the launches of all processes, and those that the simulated GPU executed.
 struct ReplayedLaunches {
   std::uint64_t recorded = 0, replayed = 0;
   std::string reason;  // for the first that was left out

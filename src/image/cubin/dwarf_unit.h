@@ -38,7 +38,7 @@ struct DwarfEntry {
   std::uint64_t depth = 0;   // the entries that follow with a larger depth are inside of it
   std::uint64_t tag = 0;
   std::string_view name;
-  std::string_view symbol;      // of a function or a variable
+  std::string_view symbol;      // the name of a function or variable
   std::uint64_t type = 0;       // the offset of the entry for its type
   std::uint64_t size = 0;       // in bytes
   std::uint64_t encoding = 0;   // of a basic type

@@ -73,7 +73,7 @@ class DeviceHeap {
   bool holds(std::uint64_t address, std::uint64_t bytes) const;
   // Whether it is the start of an allocation that a command is about to free.
   bool is_leaving(std::uint64_t address) const;
-  // What was allocated and not freed: how many allocations, and their bytes.
+  // The number of allocations that were not freed, and their bytes.
   struct Leaks {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;

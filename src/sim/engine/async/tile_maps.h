@@ -21,7 +21,7 @@ inline TileMap matrix(std::uint64_t address) {
   return map;
 }
 
-// What a convolution of 3 x 3 pixels with a border of one reads: 6 images of 4 x 5 pixels.
+// 6 images of 4 x 5 pixels, read by a convolution of 3 x 3 pixels with a border of one.
 inline constexpr std::int64_t kWidth = 5, kHeight = 4, kImages = 6, kChannels = 4;
 
 inline void unfold(TileMap& map) {
