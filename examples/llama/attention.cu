@@ -1,26 +1,26 @@
 // Attention of one token over the rows of its caches, 0 to `position`.
 //
-// A cluster's blocks divide the rows of one key-value head. The rows below `position` are frozen,
-// so that a block may load its first ones before the wait. Each warp then has a part of the result,
-// and writes it into the shared memory of the blocks that put the parts together, in their order:
-// every block does so for some of the columns. After that no block needs another one, so that none
-// waits for others before it ends.
+// A cluster's blocks divide the rows of one key-value head, and a block's warps take tiles of 16
+// rows. The tensor cores multiply them. The rows below `position` are frozen, so that a warp loads
+// those of its first tile before the wait. Each warp then has a part of the result, and writes it
+// into the shared memory of the blocks that put the parts together, in their order: every block
+// does so for some of the columns. After that no block needs another one, so that none waits for
+// others before it ends.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 
 #include <baton/device/pdl.cuh>
 
 #include "cluster.cuh"
+#include "softmax.cuh"
 
 using namespace llama;
 
-constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 8;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kGroup = 4;  // queries for each head of keys and values
 constexpr unsigned kMostSplits = 16;
-constexpr unsigned kLine = 64;       // elements of a line of L2
-constexpr unsigned kStepsAhead = 4;  // whose rows are asked of L2
+constexpr unsigned kStep = kWarps * kTile;  // rows of a block at a time
+
 // What a block gets of all warps of the cluster.
 template <unsigned kWidth>
 struct Parts {
@@ -31,71 +31,12 @@ struct Parts {
   unsigned long long arrived;  // an mbarrier
 };
 
-// Eight bf16 as float.
-__device__ __forceinline__ void widen(const uint4& bits, float (&to)[8]) {
-  const auto* pairs = reinterpret_cast<const __nv_bfloat162*>(&bits);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const float2 pair = __bfloat1622float2(pairs[i]);
-    to[2 * i] = pair.x;
-    to[2 * i + 1] = pair.y;
-  }
-}
-
-// A softmax in progress: its largest score, the sum of its weights, and the weighted sum of eight
-// columns of the values.
-struct Softmax {
-  float most = -INFINITY, sum = 0;
-  float columns[8] = {};
-
-  // The weight of a score beside the largest one.
-  static __device__ float scaled(float score, float largest) {
-    return score == -INFINITY ? 0.0f : __expf(score - largest);
-  }
-
-  // A score of -INFINITY adds nothing.
-  __device__ void add(float score, const float (&value)[8]) {
-    const float larger = fmaxf(most, score);
-    const float keep = scaled(most, larger), weight = scaled(score, larger);
-    sum = sum * keep + weight;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) columns[i] = columns[i] * keep + weight * value[i];
-    most = larger;
-  }
-  // Keeps one of two, and gives the other one to the lane at distance `lanes`, which keeps that.
-  __device__ void share(Softmax& second, unsigned lanes) {
-    const bool keeps_second = (threadIdx.x & lanes) != 0;
-    const auto receive = [&](float& kept, float& given) {
-      if (keeps_second) {
-        const float other = kept;
-        kept = given;
-        given = other;
-      }
-      return __shfl_xor_sync(0xffffffffu, given, lanes);
-    };
-    const float other = receive(most, second.most);
-    const float larger = fmaxf(most, other);
-    const float keep = scaled(most, larger), take = scaled(other, larger);
-    const float other_sum = receive(sum, second.sum);
-    sum = sum * keep + other_sum * take;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float column = receive(columns[i], second.columns[i]);
-      columns[i] = columns[i] * keep + column * take;
-    }
-    most = larger;
-  }
-};
-
 // Of heads of kWidth columns. The width is a constant, and loops are not unrolled where that only
 // makes the code longer: it runs once, so that a multiprocessor fetches every instruction of it.
 template <unsigned kWidth>
 __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16* keys,
                                             const __nv_bfloat16* values, unsigned newest,
                                             __nv_bfloat16* out, unsigned kv_heads, float scale) {
-  constexpr unsigned kRowLanes = kWidth / 8;  // lanes that share a row
-  constexpr unsigned kWarpRows = kWarp / kRowLanes;
-  constexpr unsigned kStep = kWarps * kWarpRows;  // rows of a block at a time
   __shared__ __align__(16) Parts<kWidth> parts;
 
   const auto cluster = cooperative_groups::this_cluster();
@@ -107,98 +48,41 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
   }
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   const unsigned head = blockIdx.x / splits;
-  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  const unsigned warp = threadIdx.x / kWarp;
   const unsigned share = newest / splits + 1;  // rows of a block, at most
   const unsigned begin = split * share;
   const unsigned end = min(newest + 1, begin + share);
-  const unsigned column = lane % kRowLanes * 8;
-  const unsigned long long stride = kv_heads * kWidth;
-  // A lane's row, and its place in both caches.
-  unsigned row = begin + warp * kWarpRows + lane / kRowLanes;
-  const __nv_bfloat16 *key = keys + row * stride + head * kWidth + column,
-                      *value = values + row * stride + head * kWidth + column;
-  uint4 key_bits = {}, value_bits = {};
-  const auto load = [&] {
-    key_bits = *reinterpret_cast<const uint4*>(key);
-    value_bits = *reinterpret_cast<const uint4*>(value);
-  };
-  // Asks L2 for the lines of a later row, so that a step finds its rows there.
-  const auto ask = [&](unsigned steps) {
-    if (row + steps * kStep >= end || column % kLine != 0) return;
-    const unsigned long long at = steps * kStep * stride;
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(key + at)));
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(value + at)));
-  };
-  const bool is_early = row < end && row < newest;
-  if (is_early) load();
-#pragma unroll 1
-  for (unsigned steps = 1; steps <= kStepsAhead; ++steps) ask(steps);
+  unsigned first = begin + warp * kTile;
+  Softmax<kWidth> softmax(keys + head * kWidth, values + head * kWidth, kv_heads * kWidth);
+  const unsigned early_end = min(end, newest);
+  softmax.load_keys(first, 0, early_end);
+  softmax.load_values(first, 0, early_end);
   // All blocks of the cluster are ready to receive after this.
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 
   baton::device::pdl_wait();
-  if (row < end && !is_early) load();
-  float query[kGroup][8];
-#pragma unroll
-  for (unsigned g = 0; g < kGroup; ++g) {
-    const auto* from = reinterpret_cast<const float4*>(q + (head * kGroup + g) * kWidth + column);
-    const float4 low = from[0], high = from[1];
-    query[g][0] = low.x * scale, query[g][1] = low.y * scale;
-    query[g][2] = low.z * scale, query[g][3] = low.w * scale;
-    query[g][4] = high.x * scale, query[g][5] = high.y * scale;
-    query[g][6] = high.z * scale, query[g][7] = high.w * scale;
-  }
-  Softmax softmax[kGroup];
-  // All lanes of a warp go on as long as its first row is one of the block's.
+  softmax.load_keys(first, newest, end, true);
+  softmax.load_values(first, newest, end, true);
+  softmax.load_queries(q + head * kGroup * kWidth, scale);
 #pragma unroll 1
-  for (unsigned of_warp = begin + warp * kWarpRows; of_warp < end; of_warp += kStep) {
-    float k[8], v[8];
-    widen(key_bits, k);
-    widen(value_bits, v);
-    const bool is_valid = row < end;
-    row += kStep;
-    key += kStep * stride;
-    value += kStep * stride;
-    if (row < end) load();
-    ask(kStepsAhead);
-#pragma unroll
-    for (unsigned g = 0; g < kGroup; ++g) {
-      float score = 0;
-#pragma unroll
-      for (int i = 0; i < 8; ++i) score = fmaf(query[g][i], k[i], score);
-#pragma unroll
-      for (unsigned lanes = kRowLanes / 2; lanes > 0; lanes /= 2) {
-        score += __shfl_xor_sync(0xffffffffu, score, lanes);
-      }
-      softmax[g].add(is_valid ? score : -INFINITY, v);
-    }
-  }
+  for (; first < end; first += kStep) softmax.add(first, first + kStep, end);
 
-  // Lanes with the same columns add up their sums, and share out the queries.
-  constexpr unsigned kKept = kGroup / kWarpRows;  // queries of a lane
-  unsigned kept = kGroup;
-#pragma unroll
-  for (unsigned lanes = kWarp / 2; lanes >= kRowLanes; lanes /= 2) {
-    kept /= 2;
-#pragma unroll
-    for (unsigned g = 0; g < kGroup / 2; ++g) {
-      if (g < kept) softmax[g].share(softmax[g + kept], lanes);
-    }
-  }
   const unsigned row_floats = own + 8;
   const unsigned part = split * kWarps + warp;
+  const auto result = softmax.result();
+  const unsigned g = result.query;
 #pragma unroll
-  for (unsigned i = 0; i < kKept; ++i) {
-    const unsigned g = lane / kRowLanes * kKept + i;
+  for (unsigned h = 0; h < Softmax<kWidth>::kHalves; ++h) {
+    const unsigned column = h * 64 + threadIdx.x % kWarp / 4 * 8;
     const unsigned at = (g * kWidth + column) % own;
     const Receiver receiver((g * kWidth + column) / own, &parts.arrived);
-    const float* const columns = softmax[i].columns;
+    const float* const columns = result.columns[h];
     float* const to = &parts.columns[part * row_floats + at];
     receiver.send(to, float4{columns[0], columns[1], columns[2], columns[3]});
     receiver.send(to + 4, float4{columns[4], columns[5], columns[6], columns[7]});
     // A block that has columns of the query hears of it once.
     if (at != 0 && column != 0) continue;
-    receiver.send(&parts.most_and_sum[part][g], float2{softmax[i].most, softmax[i].sum});
+    receiver.send(&parts.most_and_sum[part][g], float2{result.most, result.sum});
   }
   await(&parts.arrived);
 
@@ -222,7 +106,7 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
     for (unsigned p = first_part; p < count; p += kShare) {
       // A warp without rows has no largest score, and a weight of 0.
       const float2 most_and_sum = parts.most_and_sum[p][g];
-      const float weight = Softmax::scaled(most_and_sum.x, most);
+      const float weight = scaled(most_and_sum.x, most);
       sum += most_and_sum.y * weight;
       total += parts.columns[p * row_floats + i] * weight;
     }
@@ -236,7 +120,7 @@ __device__ __forceinline__ void attend_rows(const float* q, const __nv_bfloat16*
 }
 
 // One cluster for each key-value head.
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
     attend(const float* q, const __nv_bfloat16* keys, const __nv_bfloat16* values,
            const int* position, __nv_bfloat16* out, unsigned kv_heads, unsigned width,
            float scale) {

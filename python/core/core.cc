@@ -5,6 +5,7 @@
 #include "baton/schedule.h"
 #include "baton/tvm_library.h"
 #include "bundle/index.h"
+#include "capi/dtype.h"
 #include "compile/compiler_call.h"
 #include "compile/nvrtc/search_places.h"
 #include "core/array.h"
@@ -41,7 +42,18 @@ std::uint64_t view_source(PyObject* source, TensorView& view) {
   return with_subject("the array to copy", [&] { return contiguous_bytes(view.tensor); });
 }
 
-// array(source, device, dtype, shape): a device array with the contents of a host array.
+// The type of a host array's elements, where the caller names none.
+DType dtype_of(const TensorView& view) {
+  const auto& given = view.tensor.dtype;
+  const baton_dtype type{given.code, given.bits, given.lanes};
+  if (const auto known = capi::dtype_of(type)) return *known;
+  throw error(ErrorCode::kInvalidInput,
+              "the elements of {} are of no type that Baton has; name theirs, such as "
+              "dtype=\"bf16\", or convert the array",
+              describe(view));
+}
+
+// array(source, device, dtype): a device array with the contents of a host array.
 PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded(
       [&] {
@@ -49,15 +61,8 @@ PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject*
         const Given given("array", kNames, 2, 1, args, nargs, names);
         TensorView view;
         const std::uint64_t bytes = view_source(given[0], view);
-        DType dtype{};
-        if (given.set(2) != nullptr) {
-          dtype = dtype_argument(given[2]);
-        } else {
-          dtype = dtype_argument(
-              to_python(dtype_text(baton_dtype{view.tensor.dtype.code, view.tensor.dtype.bits,
-                                               view.tensor.dtype.lanes}))
-                  .get());
-        }
+        const DType dtype =
+            given.set(2) != nullptr ? dtype_argument(given[2]) : dtype_of(view);
         if (8 * size_of(dtype) != view.tensor.dtype.bits) {
           throw error(ErrorCode::kInvalidInput, "{} was given as {}, which has {} bits",
                       describe(view), to_string(dtype), 8 * size_of(dtype));

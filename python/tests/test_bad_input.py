@@ -220,6 +220,9 @@ def test_an_array_to_copy_is_named(baton):
         baton_package.array(odd, baton.target)
     with pytest.raises(baton_package.ArgumentError, match="^the array to copy is not contiguous"):
         baton_package.array(np.zeros(4)[::2], baton.target)
+    # A kernel's parameter tells what raw elements are; here nothing does.
+    with pytest.raises(baton_package.ArgumentError, match='^the elements of an array of raw elements of 16 bits .4. .*name theirs'):
+        baton_package.array(np.zeros(4, "V2"), baton.target)
     with pytest.raises(baton_package.ArgumentError, match='^the array of the host is an array of elements "O"'):
         baton_package.zeros(1, "f32", baton.target).copy_from(odd)
 
