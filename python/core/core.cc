@@ -61,8 +61,7 @@ PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject*
         const Given given("array", kNames, 2, 1, args, nargs, names);
         TensorView view;
         const std::uint64_t bytes = view_source(given[0], view);
-        const DType dtype =
-            given.set(2) != nullptr ? dtype_argument(given[2]) : dtype_of(view);
+        const DType dtype = given.set(2) != nullptr ? dtype_argument(given[2]) : dtype_of(view);
         if (8 * size_of(dtype) != view.tensor.dtype.bits) {
           throw error(ErrorCode::kInvalidInput, "{} was given as {}, which has {} bits",
                       describe(view), to_string(dtype), 8 * size_of(dtype));

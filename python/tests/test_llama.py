@@ -11,7 +11,8 @@ import baton as baton_package
 
 from conftest import ROOT
 
-PROMPTS = [[79, 38, 14], [5], [3, 9]]
+# The best two scores of each step are at least 0.01 apart, which is more than rounding changes them.
+PROMPTS = [[79, 38, 14], [5], [3, 11]]
 COUNT = 5
 
 
