@@ -185,6 +185,8 @@ const Insn* op_publish_tensor_map(Exec* x, const Insn* i) {
     const std::optional<TensorMapBytes> bytes = load_map_bytes(x, i, lane, from[lane]);
     if (!bytes || !store_map_bytes(x, i, lane, to[lane], *bytes)) return nullptr;
   }
+  // One lane's copy stands for those of all: each is before what any of them does next.
+  note_sync(x, i, x->mask);
   return op_fence(x, i);
 }
 

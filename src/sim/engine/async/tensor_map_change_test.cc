@@ -13,6 +13,7 @@
 
 #include "baton/error.h"
 #include "sim/engine/async/tensor_map.h"
+#include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
 namespace baton::sim {
@@ -179,6 +180,37 @@ TEST(TensorMapChange, NeedsTheAcquire) {
           replace("swizzle_mode", "1") + replace("box_dim", "0, 8") + kPublish + kLoad);
   EXPECT_NE(changed.list().find("which changed after the block acquired it"), std::string::npos)
       << changed.list();
+}
+
+// All lanes of a warp copy the map, so that the acquire of each of them is after its own copy.
+TEST(TensorMapChange, OrdersTheLanesThatPublish) {
+  const std::string text = R"(.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 map) {
+  .shared .align 128 .b8 fresh[128];
+  .reg .pred %first, %second;
+  .reg .b32 %r<4>;
+  .reg .b64 %map;
+  ld.param.u64 %map, [map];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %first, %r1, 0;
+  setp.ge.u32 %second, %r1, 32;
+)";
+  const auto found = [&](const char* second_warp) {
+    TestDevice device(1, true);
+    device.memory.impl().watch();
+    return device.findings_of(
+        device.load(text + second_warp + kZeros + kPublish + kAcquire + "DONE: ret;\n}\n"), {1}, 32,
+        true);
+  };
+  EXPECT_TRUE(found("@%second bra DONE;\n").empty());
+  // Of another warp it is not.
+  const auto races = found(
+      "@%second fence.proxy.tensormap::generic.acquire.gpu [%map], 128;\n"
+      "@%second bra DONE;\n");
+  ASSERT_FALSE(races.empty());
+  EXPECT_EQ(to_string(races[0].kind), "global_race");
 }
 
 TEST(TensorMapChange, SetsEachField) {
