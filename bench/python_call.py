@@ -3,7 +3,8 @@ extension and tvm-ffi, each where it is installed, and beside a call that does n
 
 The driver's launch does nothing (bench/null_driver.cc), so no GPU is needed. The tensors are torch's and say that
 they are a GPU's (bench/cuda_tensor.cc); the peers' functions only read their addresses.
-All arms are timed in turns, by the thread's processor time. Printed are medians and ratios.
+All arms are timed in turns, by the thread's processor time. Printed are medians, the least, and ratios of medians.
+Many short rounds find the least on a machine with other load.
 
     python3 bench/python_call.py [--build build/release] [--rounds 15] [--calls 20000]
 """
@@ -102,8 +103,8 @@ def make_context_current(driver):
 
 
 def measure(arms, rounds, calls):
-    """The median nanoseconds of a call of each arm. Arms take turns, so that each meets the same
-    machine."""
+    """The nanoseconds of a call of each arm: the median of the rounds and the least. Arms take turns, so that each
+    meets the same machine."""
     samples = {name: [] for name in arms}
     names = list(arms)
     for turn in range(rounds):
@@ -114,7 +115,7 @@ def measure(arms, rounds, calls):
             for _ in loop:
                 call()
             samples[name].append((time.thread_time_ns() - start) / calls)
-    return {name: statistics.median(values) for name, values in samples.items()}
+    return {name: (statistics.median(values), min(values)) for name, values in samples.items()}
 
 
 def main():
@@ -142,13 +143,14 @@ def main():
     times = measure(arms, options.rounds, options.calls)
     nothing = times.pop("a lambda that does nothing")
     width = max(map(len, times))
-    print(f"{'net of a call that does nothing':{width}}  ns a call")
-    for name, nanoseconds in times.items():
-        print(f"{name:{width}}  {nanoseconds - nothing:9.0f}")
+    times = {name: tuple(one - none for one, none in zip(pair, nothing)) for name, pair in times.items()}
+    print(f"{'net of a call that does nothing':{width}}  ns a call      least")
+    for name, (median, least) in times.items():
+        print(f"{name:{width}}  {median:9.0f}  {least:9.0f}")
     for peer in ("torch extension", "tvm-ffi"):
         for size in ("8 tensors + 4 scalars", "2 tensors + 2 scalars"):
             if f"{peer}, {size}" in times:
-                ratio = (times[f"baton bound, {size}"] - nothing) / (times[f"{peer}, {size}"] - nothing)
+                ratio = times[f"baton bound, {size}"][0] / times[f"{peer}, {size}"][0]
                 print(f"baton bound / {peer}, {size}: {ratio:.2f}")
 
 

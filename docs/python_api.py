@@ -10,13 +10,12 @@ PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "python" / "baton"
 
 
 def definitions():
-    """name -> (node, lines of its file) of each class and function; the stubs of the extension last."""
+    """name -> node of each class and function; the stubs of the extension last."""
     found = {}
     for path in [*sorted(PACKAGE.glob("*.py")), PACKAGE / "_core.pyi"]:
-        text = path.read_text(encoding="utf-8")
-        for node in ast.parse(text).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                found.setdefault(node.name, (node, text.splitlines()))
+                found.setdefault(node.name, node)
     return found
 
 
@@ -27,9 +26,19 @@ def public_names():
     raise ValueError("python/baton/__init__.py has no __all__")
 
 
+def fields_of(node):
+    """field -> its text in the docstring of a class of values, which has a line `name: text` for each."""
+    names = {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)} if isinstance(node, ast.ClassDef) else set()
+    found = re.findall(r"(?m)^(\w+): (.*(?:\n +.*)*)", ast.get_docstring(node) or "")
+    return {name: re.sub(r"\n +", " ", text) for name, text in found if name in names}
+
+
 def text_of(node):
-    """The docstring. Indented lines behind an empty one are code, others continue the line before."""
-    paragraphs = (ast.get_docstring(node) or "").split("\n\n")
+    """The docstring without its fields. Indented lines behind an empty one are code, others continue the line before."""
+    text = ast.get_docstring(node) or ""
+    for name in fields_of(node):
+        text = re.sub(rf"(?m)^{name}: .*(?:\n +.*)*\n?", "", text)
+    paragraphs = text.strip().split("\n\n")
     return "\n\n".join(f"```python\n{textwrap.dedent(part)}\n```" if part.startswith("    ") else
                        re.sub(r"(?m)^ +", "", part) for part in paragraphs)
 
@@ -50,11 +59,12 @@ def directive(kind, head, body, options=(), depth=3):
     return "\n".join(lines)
 
 
-def member(node, lines):
+def member(node, fields):
     """One method, property or field of a class, or nothing."""
     if isinstance(node, ast.AnnAssign):
-        comment = lines[node.lineno - 1].partition("#")[2].strip()
-        return directive("attribute", node.target.id, comment, [f"type: {ast.unparse(node.annotation)}"])
+        if node.target.id.startswith("_"):
+            return ""
+        return directive("attribute", node.target.id, fields.get(node.target.id, ""), [f"type: {ast.unparse(node.annotation)}"])
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("_") and node.name not in ("__call__", "__getitem__"):
         return ""
     decorators = {ast.unparse(d) for d in node.decorator_list}
@@ -67,7 +77,7 @@ def member(node, lines):
     return directive("method", node.name + signature(node, True), text_of(node), options)
 
 
-def entry(name, node, lines):
+def entry(name, node):
     if isinstance(node, ast.FunctionDef):
         return directive("function", name + signature(node, False), text_of(node), depth=4)
     makers = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name in ("__init__", "__new__")]
@@ -76,7 +86,7 @@ def entry(name, node, lines):
         else "class"
     bases = ", ".join(f"`{ast.unparse(base)}`" for base in node.bases)
     body = [text_of(node), f"Bases: {bases}" if bases and kind == "exception" else "",
-            *(member(n, lines) for n in node.body)]
+            *(member(n, fields_of(node)) for n in node.body)]
     return directive(kind, head, "\n\n".join(part for part in body if part), depth=4)
 
 
@@ -87,8 +97,8 @@ def markdown():
     for name in sorted(public_names(), key=str.lower):
         if name not in known:
             continue  # a submodule
-        node, lines = known[name]
-        text = entry(name, node, lines)
+        node = known[name]
+        text = entry(name, node)
         title = "Functions" if isinstance(node, ast.FunctionDef) else "Errors" if "{py:exception}" in text.splitlines()[0] \
             else "Classes"
         sections[title].append(text)

@@ -69,7 +69,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    special = (name for name in globals() if name.startswith("__"))
+    return sorted({*special, *__all__, *_MODULES})
 
 
 def device(spec: str | None = None) -> Device:

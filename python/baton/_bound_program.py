@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from _operator import index
 from _thread import RLock
 
 from . import _core
@@ -107,8 +106,7 @@ class BoundProgram:
         lacks_array = any(buffer.role in _NEED_CONTENTS and buffer.init == "none"
                           and name not in self._kept for name, buffer in self._buffers.items())
         if lacks_array and not self._names_unknown():
-            for name, value in self._fixed.items():
-                _require_int(name, value)
+            _core.require_settings(self._fixed)
             self._is_bound = False
         else:
             self._bind({})
@@ -319,14 +317,6 @@ class BoundProgram:
         """Checks the program for its symbols' values."""
         self._require_bound()
         return self.program.check(device=self.device, symbols=self._executable.symbols)
-
-
-def _require_int(name: str, value: Any) -> None:
-    """Refuses what no symbol takes. What an int means for the program is known when it is bound."""
-    try:
-        index(value)
-    except TypeError:
-        raise ArgumentError(f"the symbol {name} is given {with_article(value)}, it takes an int") from None
 
 
 def _view(name: str, value: Any) -> tuple[bool, tuple[int, ...]]:

@@ -283,6 +283,10 @@ class Allocator(Protocol):
     def free(self, device: Device, address: int, bytes: int, /) -> None: ...
 
 
+def require_settings(symbols: dict[str, int], *, seed: int = 0, allocator: Allocator | None = None,
+                     collectives: str = "auto") -> None: ...
+
+
 @final
 class Executable:
     @property

@@ -33,15 +33,21 @@ def plain_name(text: str) -> str:
 class CapturedBuffer:
     """A buffer of a captured program: where its memory came from, and when it is used.
 
-    first, last: the numbers of the steps, from 0; None where no step uses it. Between them it is
-    alive. allocated: the step before which the function allocated it.
+    name: its name in the program.
+    role: its role in the program.
+    dtype: the type of its elements, such as "f32".
+    shape: expressions over symbols, in elements.
+    origin: "argument", "allocation", "outside", or "scratch" of a launch.
+    allocated: the step before which the function allocated it.
+    first: the first step that uses it, from 0; None if no step does.
+    last: the last step that uses it. Between both it is alive.
     """
 
     name: str
     role: str
     dtype: str
     shape: tuple[str, ...]
-    origin: str  # "argument", "allocation", "outside", or "scratch" of a launch
+    origin: str
     allocated: int
     first: int | None
     last: int | None

@@ -143,6 +143,7 @@ class Program:
         program. Raises CompileError, NotFoundError for an unknown symbol, LimitError.
         """
         given = {**(symbols or {}), **values}
+        _core.require_settings(given, seed=seed, allocator=allocator, collectives=collectives)
         found = (self._find_tuned(device, pdl, rewrite, cache, given, collectives) if tuned
                  else None)
         # A record was measured with one executor, and says nothing of the other.

@@ -123,12 +123,18 @@ class Copy:
 
 @dataclass(frozen=True)
 class Hole:
-    """Something that a captured function did and a program cannot do."""
+    """Something that a captured function did and a program cannot do.
 
-    name: str  # "aten.mm.default"
+    name: of the operation, such as "aten.mm.default".
+    reason: why a program cannot do it, in words.
+    where: the line of the function's code, "model.py:12".
+    step: the number of steps of the program before it.
+    """
+
+    name: str
     reason: str
-    where: str  # "model.py:12": the line of the function's code
-    step: int  # the number of steps of the program before it
+    where: str
+    step: int
 
 
 @dataclass

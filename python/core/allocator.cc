@@ -56,11 +56,10 @@ class PythonAllocator : public Allocator {
     Ref found = Ref::steal(PyObject_GetAttrString(object, name));
     if (found && PyCallable_Check(found.get()) != 0) return found;
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError,
-                 "an allocator has the methods allocate(device, bytes) and free(device, address, "
-                 "bytes); the object of type %s has no method %s",
-                 type_name(object).c_str(), name);
-    throw PythonError{};
+    throw error(ErrorCode::kInvalidInput,
+                "an allocator has the methods allocate(device, bytes) and free(device, address, "
+                "bytes); {} has no method {}",
+                with_article(type_name(object)), name);
   }
   static Py_ssize_t as_size(std::size_t bytes) { return static_cast<Py_ssize_t>(bytes); }
 

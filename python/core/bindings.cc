@@ -62,6 +62,23 @@ void check_array(BufferArray& array, const Device& device, std::size_t dimension
   }
 }
 
+// An int for a symbol.
+std::int64_t symbol_value(std::string_view name, PyObject* object) {
+  const Ref number = Ref::steal(PyIndex_Check(object) != 0 ? PyNumber_Index(object) : nullptr);
+  if (!number) {
+    PyErr_Clear();
+    throw error(ErrorCode::kInvalidInput, "the symbol {} is given a {}, it takes an int",
+                printable(name), type_name(object));
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  if (overflow != 0) {
+    throw error(ErrorCode::kInvalidInput, "the symbol {} is given {}, which 64 bits do not hold",
+                printable(name), text_of(Ref::checked(PyObject_Str(number.get())).get()));
+  }
+  return value;
+}
+
 // Calls `body` with each name and value of a dict.
 template <typename Body>
 void for_each(PyObject* dict, const char* what, const Body& body) {
@@ -105,26 +122,12 @@ BufferArray buffer_array(const Program& program, const Device& device, std::stri
   return array;
 }
 
-std::int64_t symbol_value(std::string_view name, PyObject* object) {
-  const Ref number = Ref::steal(PyIndex_Check(object) != 0 ? PyNumber_Index(object) : nullptr);
-  if (!number) {
-    PyErr_Clear();
-    throw error(ErrorCode::kInvalidInput, "the symbol {} is given a {}, it takes an int",
-                printable(name), type_name(object));
-  }
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
-  if (overflow != 0) {
-    throw error(ErrorCode::kInvalidInput, "the symbol {} is given {}, which 64 bits do not hold",
-                printable(name), text_of(Ref::checked(PyObject_Str(number.get())).get()));
-  }
-  return value;
-}
-
-void GivenBindings::symbols(PyObject* dict) {
+std::vector<std::pair<std::string, std::int64_t>> symbols_argument(PyObject* dict) {
+  std::vector<std::pair<std::string, std::int64_t>> values;
   for_each(dict, "symbols", [&](std::string_view name, PyObject* value) {
-    bindings_.symbols.emplace_back(std::string(name), symbol_value(name, value));
+    values.emplace_back(std::string(name), symbol_value(name, value));
   });
+  return values;
 }
 
 void GivenBindings::arrays(PyObject* dict) {

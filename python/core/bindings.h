@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/bindings.h"
@@ -32,16 +34,18 @@ struct BufferArray {
 BufferArray buffer_array(const Program& program, const Device& device, std::string_view name,
                          PyObject* object);
 
+// The values of a dict that maps symbols to ints; null is empty. Throws kInvalidInput, with the
+// symbol's name, for a value that is not an int, or that 64 bits do not hold.
+std::vector<std::pair<std::string, std::int64_t>> symbols_argument(PyObject* dict);
+
 // Bindings from Python's dicts.
 class GivenBindings {
  public:
-  GivenBindings(const Program& program, const Device& device)
-      : program_(program), device_(device) {}
-  // `dict` maps symbols to ints; null is empty.
-  void symbols(PyObject* dict);
+  // `settings`: what needs no program.
+  GivenBindings(const Program& program, const Device& device, Bindings settings)
+      : program_(program), device_(device), bindings_(std::move(settings)) {}
   // `dict` maps buffers to arrays. Arrays in device memory become the buffers' memory.
   void arrays(PyObject* dict);
-  void seed(std::uint64_t seed) { bindings_.seed = seed; }
   Bindings take() { return std::move(bindings_); }
 
  private:
@@ -49,8 +53,5 @@ class GivenBindings {
   const Device& device_;
   Bindings bindings_;
 };
-
-// An int for a symbol.
-std::int64_t symbol_value(std::string_view name, PyObject* object);
 
 }  // namespace baton::python

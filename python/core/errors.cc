@@ -31,6 +31,14 @@ void set_exception(const Ref& exception) {
 
 }  // namespace
 
+void throw_no_text(PyObject* object) {
+  if (!PyUnicode_Check(object)) {
+    PyErr_Format(PyExc_TypeError, "a str is needed, %s was given",
+                 with_article(type_name(object)).c_str());
+  }
+  throw PythonError{};
+}
+
 void set_error(const Error& failure, Subject subject, const std::vector<FindingReport>& findings) {
   set_exception(exception_of(failure, subject, findings));
 }

@@ -55,23 +55,31 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
       Subject::kArguments);
 }
 
+// The arguments of a bind by name.
+constexpr std::array<const char*, 5> kBindNames = {"symbols", "arrays", "seed", "allocator",
+                                                   "collectives"};
+
+// Those that need no program.
+Bindings settings_of(const Given<kBindNames.size()>& given) {
+  Bindings settings;
+  settings.symbols = symbols_argument(given.set(0));
+  if (given.set(2) != nullptr) {
+    settings.seed = unsigned_argument(given[2], "the seed", INT64_MAX);
+  }
+  if (given.set(3) != nullptr) settings.allocator = python_allocator(given.set(3));
+  if (given.set(4) != nullptr) settings.collectives = collectives_argument(given.text(4));
+  return settings;
+}
+
 PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                           PyObject* names) {
   return guarded(
       [&] {
-        static constexpr std::array<const char*, 5> kNames = {"symbols", "arrays", "seed",
-                                                              "allocator", "collectives"};
-        const Given given("bind", kNames, 2, 0, args, nargs, names);
+        const Given given("bind", kBindNames, 2, 0, args, nargs, names);
         ExecutableValue& value = executable_in(self);
-        GivenBindings bindings(value->program(), value->device());
-        bindings.symbols(given.set(0));
+        GivenBindings bindings(value->program(), value->device(), settings_of(given));
         bindings.arrays(given.set(1));
-        if (given.set(2) != nullptr) {
-          bindings.seed(unsigned_argument(given[2], "the seed", INT64_MAX));
-        }
         Bindings taken = bindings.take();
-        if (given.set(3) != nullptr) taken.allocator = python_allocator(given.set(3));
-        if (given.set(4) != nullptr) taken.collectives = collectives_argument(given.text(4));
         std::shared_ptr<Allocator> allocator = taken.allocator;
         {
           const WithoutGil released;
@@ -83,14 +91,23 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
       Subject::kArguments);
 }
 
+// require_settings(symbols, seed, allocator, collectives): raises what a bind would, before the
+// arrays for it are there.
+PyObject* require_settings(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded(
+      [&] {
+        settings_of(Given("bind", kBindNames, 1, 0, args, nargs, names));
+        return none();
+      },
+      Subject::kArguments);
+}
+
 PyObject* executable_set(PyObject* self, PyObject* symbols) {
   return guarded(
       [&] {
-        GivenBindings bindings(executable_in(self)->program(), executable_in(self)->device());
-        bindings.symbols(symbols);
-        const Bindings taken = bindings.take();
+        const auto given = symbols_argument(symbols);
         std::vector<SymbolValue> values;
-        for (const auto& [name, value] : taken.symbols) values.push_back({name, value});
+        for (const auto& [name, value] : given) values.push_back({name, value});
         executable_in(self)->set(values);
         return none();
       },
@@ -306,6 +323,11 @@ PyGetSetDef properties[] = {
      nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+PyMethodDef functions[] = {
+    {"require_settings", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(require_settings)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
 CollectiveExecutor collectives_argument(std::string_view given) {
@@ -343,6 +365,7 @@ void add_executable_type(PyObject* module) {
                                 {Py_tp_getset, properties},
                                 {0, nullptr}};
   add_type<ExecutableValue>(module, "baton._core.Executable", slots, false);
+  check(PyModule_AddFunctions(module, functions));
 }
 
 }  // namespace baton::python

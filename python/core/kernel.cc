@@ -24,23 +24,28 @@ struct LauncherValue {
   std::uint32_t shared = 0;
 };
 
-PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+// The value of `stream=`, the only keyword of `k[grid, block](...)`; null without it.
+[[gnu::noinline]] PyObject* stream_keyword(PyObject* names, PyObject* const* values) {
+  PyObject* stream = nullptr;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
+    PyObject* const name = PyTuple_GetItem(names, i);
+    if (text_of(name) != "stream") {
+      throw error(ErrorCode::kInvalidInput,
+                  "k[grid, block](...) takes stream= only, {}= was given; use k.launch",
+                  text_of(name));
+    }
+    stream = values[i];
+  }
+  return stream;
+}
+
+[[gnu::hot]] PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags,
+                                     PyObject* names) {
   return guarded(
       [&] {
         const LauncherValue& launcher = value_of<LauncherValue>(self);
         const Py_ssize_t count = PyVectorcall_NARGS(flags);
-        PyObject* stream = nullptr;
-        if (names != nullptr) {
-          for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
-            PyObject* const name = PyTuple_GetItem(names, i);
-            if (text_of(name) != "stream") {
-              throw error(ErrorCode::kInvalidInput,
-                          "k[grid, block](...) takes stream= only, {}= was given; use k.launch",
-                          text_of(name));
-            }
-            stream = args[count + i];
-          }
-        }
+        PyObject* const stream = names == nullptr ? nullptr : stream_keyword(names, args + count);
         LaunchConfig config;
         config.grid = launcher.grid;
         config.block = launcher.block;
@@ -52,7 +57,7 @@ PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags
       Subject::kArguments);
 }
 
-void launcher_destroy(PyObject* self) {
+[[gnu::hot]] void launcher_destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   clear_weak_references<LauncherValue>(self);
   LauncherValue& value = value_of<LauncherValue>(self);
@@ -63,20 +68,35 @@ void launcher_destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* kernel_item(PyObject* self, PyObject* key) {
+Ref make_launcher(PyObject* kernel, const Dim3& grid, const Dim3& block, std::uint32_t shared) {
+  return value_of<KernelValue>(kernel).launcher.make<LauncherValue>(
+      launcher_call, Ref::borrow(kernel), grid, block, shared);
+}
+
+[[gnu::noinline]] Ref kernel_item_in_full(PyObject* self, PyObject* key) {
+  const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_Size(key) : 1;
+  if (size < 2 || size > 3) {
+    throw error(ErrorCode::kInvalidInput,
+                "k[...] takes grid and block, and perhaps the bytes of dynamic shared "
+                "memory: k[grid, block] or k[grid, block, shared]");
+  }
+  const Dim3 grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
+  const Dim3 block = extents_argument(PyTuple_GetItem(key, 1), "the block");
+  const std::uint32_t shared = size == 3 ? shared_argument(PyTuple_GetItem(key, 2)) : 0;
+  return make_launcher(self, grid, block, shared);
+}
+
+// Two plain ints take the short way.
+[[gnu::hot]] PyObject* kernel_item(PyObject* self, PyObject* key) {
   return guarded(
       [&] {
-        const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_Size(key) : 1;
-        if (size < 2 || size > 3) {
-          throw error(ErrorCode::kInvalidInput,
-                      "k[...] takes grid and block, and perhaps the bytes of dynamic shared "
-                      "memory: k[grid, block] or k[grid, block, shared]");
+        std::uint32_t grid = 0, block = 0;
+        if (PyTuple_Check(key) && PyTuple_Size(key) == 2 &&
+            is_plain_int(PyTuple_GetItem(key, 0), grid) &&
+            is_plain_int(PyTuple_GetItem(key, 1), block)) [[likely]] {
+          return make_launcher(self, Dim3(grid), Dim3(block), 0);
         }
-        const Dim3 grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
-        const Dim3 block = extents_argument(PyTuple_GetItem(key, 1), "the block");
-        const std::uint32_t shared = size == 3 ? shared_argument(PyTuple_GetItem(key, 2)) : 0;
-        return value_of<KernelValue>(self).launcher.make<LauncherValue>(
-            launcher_call, Ref::borrow(self), grid, block, shared);
+        return kernel_item_in_full(self, key);
       },
       Subject::kArguments);
 }

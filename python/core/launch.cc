@@ -60,8 +60,8 @@ void launch_checked(const Kernel& kernel, const LaunchConfig& config, void* cons
 
 // The way of most launches on a GPU: few arguments, all of them common. Returns false for others,
 // before anything was launched.
-bool launch_common(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
-                   std::size_t count, PyObject* stream) {
+[[gnu::hot]] bool launch_common(const KernelValue& kernel, LaunchConfig& config,
+                                PyObject* const* values, std::size_t count, PyObject* stream) {
   constexpr std::size_t kFew = 32;
   if (kernel.simulated || count > kFew || count != kernel.common.size()) return false;
   // Not initialised: only as many as there are arguments are used.
@@ -324,8 +324,8 @@ PackedValues::PackedValues(const KernelValue& kernel, PyObject* const* values, s
   launch_checked(kernel.kernel, config, packed.pointers());
 }
 
-void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
-            std::size_t count, PyObject* stream) {
+[[gnu::hot]] void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
+                         std::size_t count, PyObject* stream) {
   if (launch_common(kernel, config, values, count, stream)) [[likely]]
     return;
   launch_in_full(kernel, config, values, count, stream);

@@ -58,7 +58,8 @@ struct PlanValue {
   }
 };
 
-PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags, PyObject* names) {
+[[gnu::hot]] PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags,
+                                 PyObject* names) {
   return guarded(
       [&] {
         const ObjectLock lock(self);

@@ -119,7 +119,7 @@ PyObject* program_from_text(PyObject*, PyObject* const* args, Py_ssize_t nargs, 
 template <typename T, std::size_t kCount>
 T choice(PyObject* given, const T (&known)[kCount], T otherwise, const char* what) {
   if (given == nullptr) return otherwise;
-  const std::string_view name = text_of(given);
+  const std::string_view name = text_argument(given, what);
   std::vector<std::string_view> names;
   for (const T one : known) {
     if (to_string(one) == name) return one;
@@ -179,9 +179,8 @@ PyObject* program_find_tuned(PyObject* self, PyObject* const* args, Py_ssize_t n
     const Device device = device_argument(given.set(0));
     const LoadOptions options = load_options(given);
     const ProgramValue& value = value_of<ProgramValue>(self);
-    GivenBindings bindings(value.program(), device);
-    bindings.symbols(given.set(4));
-    Bindings taken = bindings.take();
+    Bindings taken;
+    taken.symbols = symbols_argument(given.set(4));
     if (given.set(5) != nullptr) taken.collectives = collectives_argument(given.text(5));
     std::optional<TuneRecord> record;
     {
@@ -312,12 +311,12 @@ PyObject* loaded_check(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
         static constexpr std::array<const char*, 1> kNames = {"symbols"};
         const Given given("check", kNames, 1, 0, args, nargs, names);
         const LoadedProgram& loaded = value_of<LoadedProgram>(self);
-        GivenBindings bindings(loaded.program(), loaded.device());
-        bindings.symbols(given.set(0));
+        Bindings bindings;
+        bindings.symbols = symbols_argument(given.set(0));
         std::optional<CheckReport> report;
         {
           const WithoutGil released;
-          report = loaded.check(bindings.take());
+          report = loaded.check(std::move(bindings));
         }
         return check_report_of(*report);
       },

@@ -289,7 +289,7 @@ NativeStream stream_argument(PyObject* object, const Device& device) {
   return to_native(*address);
 }
 
-NativeStream CallStream::choose(PyObject* given, const Device& device) const {
+[[gnu::hot]] NativeStream CallStream::choose(PyObject* given, const Device& device) const {
   if (given != nullptr && given != Py_None) return stream_argument(given, device);
   if (entered_streams.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     for (auto at = current_streams.rbegin(); at != current_streams.rend(); ++at) {

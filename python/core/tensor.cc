@@ -401,7 +401,7 @@ void view_own(const ArrayValue& array, TensorView& view) {
 
 }  // namespace
 
-CommonWay common_way(PyTypeObject* type) {
+[[gnu::hot]] CommonWay common_way(PyTypeObject* type) {
   const KnownType& slot = slot_of(type);
   return slot.type == type ? slot.common : known(type).common;
 }

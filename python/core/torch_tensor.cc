@@ -67,7 +67,7 @@ TorchReader* TorchReader::load() {
   return reader;
 }
 
-bool TorchReader::read_any(Handle tensor, PlainArray& array) const {
+[[gnu::hot]] bool TorchReader::read_any(Handle tensor, PlainArray& array) const {
   std::int32_t type = 0, dtype = 0, layout = 0;
   void* data = nullptr;
   // A layout other than strided has no strides to ask for.

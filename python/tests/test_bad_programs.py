@@ -54,6 +54,26 @@ def test_an_allocator_that_gives_no_address(program):
         program.bind(device="sim", allocator=Pool()).run()
 
 
+@pytest.mark.parametrize("setting, message", [
+    ({"allocator": 5}, "allocate.*; an int has no method allocate"),
+    ({"allocator": type("Half", (), {"allocate": print})()}, "a Half has no method free"),
+    ({"seed": "x"}, "the seed is a str"), ({"seed": -1}, "the seed is -1"), ({"seed": 2**64}, "the seed is 1844"),
+    ({"collectives": "mpi"}, "collectives is \"mpi\""), ({"collectives": 5}, "'collectives', not an int"),
+    ({"N": 1.5}, "the symbol N is given a float"), ({"N": 2**63}, "which 64 bits do not hold"),
+    ({"symbols": {5: 1}}, "a str is needed, an int was given"), ({"pdl": 5}, "pdl is a str, not an int"),
+    ({"rewrite": 5}, "rewrite is a str, not an int"),
+])
+def test_bind_refuses_settings_before_the_arrays_come(setting, message):
+    """A program that waits for an input binds with the first call, and takes no wrong setting until then."""
+    waits = baton_package.Program.from_text(PROGRAM.replace("[buffers]", """[symbols]
+N = 4
+[buffers]
+x = { dtype = "i32", shape = ["N"], role = "input" }"""))
+    with pytest.raises((TypeError, ValueError), match=message):
+        waits.bind(device="sim", **setting)
+    assert isinstance(waits.bind(device="sim", N=8), baton_package.BoundProgram)
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda: baton_package.tune("no.toml", budget=-1), "^budget takes a number of seconds of at least 0"),
     (lambda: baton_package.tune("no.toml", symbols={"N": "many"}), "^symbols: N takes a 64-bit integer"),

@@ -1,6 +1,8 @@
 """What objects say of themselves, docstrings, and names of types."""
 
+import dataclasses
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -39,6 +41,17 @@ def test_public_names_have_docstrings():
             if not member.startswith("_") and is_public_member(described):
                 if not (getattr(value, member).__doc__ or described.__doc__):
                     missing.append(f"{name}.{member}")
+    assert not missing
+
+
+def test_classes_of_values_describe_their_fields():
+    """`help` shows the docstring alone: a comment beside a field is not seen."""
+    values = [value for value in (getattr(baton_package, name) for name in baton_package.__all__)
+              if isinstance(value, type) and dataclasses.is_dataclass(value)]
+    assert len(values) > 15
+    missing = [f"{value.__name__}.{field.name}" for value in values for field in dataclasses.fields(value)
+               if not field.name.startswith("_")
+               and not re.search(rf"(?m)^ *{field.name}: \S", value.__doc__)]
     assert not missing
 
 

@@ -1,5 +1,6 @@
 """The package in a process: imports, threads, signals, forks, the end."""
 
+import inspect
 import os
 import pathlib
 import signal
@@ -38,7 +39,10 @@ def test_import_brings_no_array_library():
 def test_every_public_name_is_there():
     for name in baton_package.__all__:
         assert getattr(baton_package, name) is not None
-    assert set(baton_package.__all__) <= set(dir(baton_package))
+    listed = {name for name in dir(baton_package) if not name.startswith("__")}
+    modules = listed - set(baton_package.__all__)
+    assert set(baton_package.__all__) - {"__version__"} <= listed
+    assert all(inspect.ismodule(getattr(baton_package, name)) for name in modules), modules
     with pytest.raises(AttributeError):
         baton_package.no_such_name
 

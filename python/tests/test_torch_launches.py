@@ -41,11 +41,11 @@ views_asked, move = 0, 0
 def counted_view(address, out):
     global views_asked
     views_asked += 1
-    result = torch_view(address, out)
-    if result == 0:
-        out.contents.byte_offset += move
-    elif result < 0:
-        ctypes.pythonapi.PyErr_Clear()
+    try:
+        result = torch_view(address, out)
+    except Exception:  # ctypes raises what torch set; out of a callback it would be a result of 0
+        return -1
+    out.contents.byte_offset += move
     return result
 
 counted = Table.from_buffer_copy(torch_table)

@@ -31,8 +31,9 @@ CUresult launch::submit_in_full(const ResolvedKernel& kernel, const CUlaunchConf
   }
 }
 
-CUresult launch::submit_in_context(const ResolvedKernel& kernel, const CUlaunchConfig& config,
-                                   void* const* arguments) noexcept {
+[[gnu::hot]] CUresult launch::submit_in_context(const ResolvedKernel& kernel,
+                                                const CUlaunchConfig& config,
+                                                void* const* arguments) noexcept {
   try {
     const ContextGuard guard(*kernel.device().state());
     return call_driver(kernel, config, arguments);
@@ -61,8 +62,8 @@ CUresult submit_updatable(const ResolvedKernel& kernel, const LaunchConfig& conf
   return status;
 }
 
-CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config, void* const* arguments,
-                LaunchResult* result) noexcept {
+[[gnu::hot]] CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config,
+                             void* const* arguments, LaunchResult* result) noexcept {
   if (config.attributes.has(AttributeId::kDeviceUpdatableNode)) {
     return submit_updatable(kernel, config, arguments, result);
   }
@@ -120,18 +121,33 @@ LaunchResult Kernel::launch_arguments(const LaunchConfig& config,
   return launch_packed(config, pointers, {types, arguments.size()});
 }
 
-NativeResult Kernel::launch_raw(const LaunchConfig& config, void* const* arguments,
-                                Span<const LaunchAttribute> more,
-                                LaunchResult* result) const noexcept {
+namespace {
+
+// For a device on which the kernel was not resolved yet, and with more attributes.
+[[gnu::noinline]] NativeResult launch_raw_in_full(const KernelState& state,
+                                                  const LaunchConfig& config,
+                                                  void* const* arguments,
+                                                  Span<const LaunchAttribute> more,
+                                                  LaunchResult* result) noexcept {
   try {
-    const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
-    if (more.empty()) return submit(resolved, config, arguments, result);
+    const ResolvedKernel& resolved = state.on(launch::device_of(config, state.home()));
     LaunchConfig joined = config;
     for (const LaunchAttribute& attribute : more) joined.attributes.set(attribute);
     return submit(resolved, joined, arguments, result);
   } catch (...) {
     return result_of_exception();
   }
+}
+
+}  // namespace
+
+[[gnu::hot]] NativeResult Kernel::launch_raw(const LaunchConfig& config, void* const* arguments,
+                                             Span<const LaunchAttribute> more,
+                                             LaunchResult* result) const noexcept {
+  const ResolvedKernel* resolved = state_->published_on(launch::device_of(config, state_->home()));
+  if (resolved == nullptr || !more.empty()) [[unlikely]]
+    return launch_raw_in_full(*state_, config, arguments, more, result);
+  return submit(*resolved, config, arguments, result);
 }
 
 NativeResult Kernel::launch_raw(const NativeLaunchConfig& config,

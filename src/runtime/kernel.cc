@@ -51,7 +51,7 @@ std::optional<Dim3> Kernel::cluster() const {
   if (!required) return std::nullopt;
   return Dim3{(*required)[0], (*required)[1], (*required)[2]};
 }
-const Device& Kernel::device() const {
+[[gnu::hot]] const Device& Kernel::device() const {
   return state_->home();
 }
 
