@@ -40,6 +40,9 @@ PLANTED = {
         "frees_twice": "bad_free",
         "frees_twice_in_stream": "bad_free",
         "frees_inside": "bad_free",
+        "frees_pinned_twice": "bad_free",
+        "frees_inside_pinned": "bad_free",
+        "frees_managed_twice": "bad_free",
         "fills_overlap": "host_race",
         "copies_to_pinned_while_kernel_reads": "host_race",
         "changes_constants_in_use": "host_race",
@@ -65,6 +68,50 @@ PLANTED = {
         "copies_out_without_fence": "async_race",
         "expects_too_few_bytes": "deadlock",
         "leaves_cluster_early": "exited_block",
+    },
+}
+# The same for programs whose source marks the line of each error with the name of its case.
+MARKED = {
+    "planted_stages": {
+        "overwrites_tile": "shared_race",
+        "scans_in_place": "shared_race",
+        "counts_bins_plainly": "shared_race",
+        "transposes_unordered": "shared_race",
+        "smooths_without_halo": "uninitialized",
+        "runs_ahead": "deadlock",
+        "loops_unequally": "deadlock",
+        "waits_for_older_stage": "async_race",
+        "copies_without_wait": "async_race",
+        "arrives_without_wait": "shared_race",
+        "lacks_init": "bad_mbarrier",
+        "multiplies_unordered": "shared_race",
+    },
+    "planted_places": {
+        "looks_before_first": "out_of_bounds",
+        "takes_width_for_bytes": "out_of_bounds",
+        "casts_odd_address": "misaligned",
+        "overflows_index": "out_of_bounds",
+        "uses_shared_of_other_grid": "out_of_bounds",
+        "follows_null": "null_pointer",
+        "follows_host_pointer": "host_pointer",
+        "reads_deleted_node": "use_after_free",
+        "calls_unmade_object": "null_pointer",
+        "recurses_too_deep": "stack_overflow",
+        "calls_empty_slot": "bad_call",
+        "reduces_unnamed_lanes": "bad_members",
+        "syncs_in_part_of_tile": "deadlock",
+        "traps": "trap",
+    },
+    "planted_grids": {
+        "sums_without_fence": "global_race",
+        "locks_without_fence": "global_race",
+        "passes_on_in_block_scope": "global_race",
+        "steps_without_sync": "global_race",
+        "waits_in_some_threads": "missing_wait",
+        "node_lacks_edge": "unordered_grids",
+        "forks_early": "unordered_grids",
+        "records_early": "unordered_grids",
+        "frees_early": "free_race",
     },
 }
 
@@ -144,6 +191,28 @@ class Nvcc(unittest.TestCase):
         self.assertEqual({finding["kind"] for finding in report["findings"]}, {"global_race"}, done.stderr)
         done, report = self.exec(built("planted_kernels"), arguments=["has_too_many_blocks"])
         self.assertEqual(done.stdout, "cudaErrorCooperativeLaunchTooLarge\n", done.stderr)
+
+    def check_marked(self, name, *words):
+        program = built(name)
+        lines = (PROGRAMS / f"{name}.cu").read_text().splitlines()
+        cases = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(set(MARKED[name]) - set(cases), set())
+        for case in cases:
+            with self.subTest(case):
+                done, report = self.exec(program, *words, arguments=[case])
+                if case not in MARKED[name]:
+                    self.assertEqual((report["findings"], done.returncode), ([], 0), done.stderr)
+                    continue
+                numbers = [str(k) for k, line in enumerate(lines, 1) if re.search(rf"//.*\b{case}\b", line)]
+                self.assertNotEqual(numbers, [])
+                places = [f"{each['where']} {each['message']}" for each in report["findings"]
+                          if each["kind"] == MARKED[name][case]]
+                self.assertRegex(" ".join(places), rf"{name}\.cu:({'|'.join(numbers)}):", done.stderr)
+
+    def test_planted_errors_are_found_with_their_lines(self):
+        self.check_marked("planted_stages")
+        self.check_marked("planted_places")
+        self.check_marked("planted_grids", "--races", "global")
 
     def test_the_same_in_code_for_a_debugger(self):
         # It stores a vector by its elements, and each value that it shuffles in a variable.
