@@ -43,6 +43,7 @@ PLANTED = {
         "frees_pinned_twice": "bad_free",
         "frees_inside_pinned": "bad_free",
         "frees_managed_twice": "bad_free",
+        "frees_twice_to_pool_of_host": "bad_free",
         "fills_overlap": "host_race",
         "copies_to_pinned_while_kernel_reads": "host_race",
         "changes_constants_in_use": "host_race",
@@ -118,11 +119,11 @@ MARKED = {
 
 @unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
 class Nvcc(unittest.TestCase):
-    def exec(self, program, *words, arguments=(), **environment):
+    def exec(self, program, *words, arguments=(), cwd=None, **environment):
         report = pathlib.Path(FOLDER.name) / "report.json"
         kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
         done = subprocess.run([BATON, "exec", "--json", report, *words, "--", program, *arguments],
-                              capture_output=True, text=True, timeout=300, env={**kept, **environment})
+                              capture_output=True, text=True, timeout=300, cwd=cwd, env={**kept, **environment})
         return done, json.loads(report.read_text())
 
     def check_right(self, program, *words):
@@ -228,6 +229,14 @@ class Nvcc(unittest.TestCase):
                               capture_output=True, text=True, timeout=300)
         self.assertEqual((done.stdout, done.returncode), ("no error\n", 1), done.stderr)
         self.assertEqual([f["kind"] for f in json.loads(report.read_text())["findings"]], ["shared_race"])
+
+    def test_findings_of_programs_with_endings_of_their_own(self):
+        for case, output in [("closes_descriptors", "0 bytes\n"), ("launches_at_exit", "cudaErrorIllegalAddress\n")]:
+            with self.subTest(case):
+                done, report = self.exec(built("endings"), arguments=[case], cwd=FOLDER.name)
+                self.assertEqual((done.stdout, done.returncode), (output, 1), done.stderr)
+                self.assertEqual({each["kind"] for each in report["findings"]},
+                                 {"shared_race", "uninitialized", "out_of_bounds"})
 
     def test_a_read_before_the_wait(self):
         done, report = self.exec(built("early"))

@@ -174,6 +174,19 @@ const Case kCases[] = {
        CHECK(cudaFree(words));
        cudaFree(words);
      }},
+    {"frees_twice_to_pool_of_host",
+     [] {
+       cudaMemPoolProps props = {};
+       props.allocType = cudaMemAllocationTypePinned;
+       props.location.type = cudaMemLocationTypeHost;
+       cudaMemPool_t pool;
+       CHECK(cudaMemPoolCreate(&pool, &props));
+       void* words;
+       CHECK(cudaMallocFromPoolAsync(&words, 512, pool, nullptr));
+       CHECK(cudaFreeAsync(words, nullptr));
+       EXPECT(cudaFreeAsync(words, nullptr) == cudaErrorInvalidValue);
+       EXPECT(cudaFree(words) == cudaErrorInvalidValue);
+     }},
     {"frees_pinned_and_managed",
      [] {
        // The memory may come back at its old address, as pinned memory or of another kind.
