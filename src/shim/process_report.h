@@ -10,7 +10,8 @@
 namespace baton::shim {
 
 // What a process tells `baton exec` while it runs: lines of JSON in a file of its own, each written
-// whole, so that what was told before a process dies is there. Thread-safe.
+// whole, so that what was told before a process dies is there. Where a line cannot be written, the
+// file's owner may not write it any more. Thread-safe.
 //
 //   {"event": "process", "pid": 7, "program": "/usr/bin/python3"}
 //   {"event": "finding", "kind": "shared_race", ..., "count": 1}

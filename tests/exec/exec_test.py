@@ -386,6 +386,17 @@ class Exec(unittest.TestCase):
         self.assertEqual(self.exec("--require-cuda-init", "yes", "true").returncode, 1)
         self.assertEqual(self.exec("--require-cuda-init", "no", "true").returncode, 0)
 
+    def test_findings_that_could_not_be_written_are_an_error(self):
+        # A limit of the size of files stands for a full disk.
+        limited = ("import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+                   "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2); os.execv(sys.argv[2], sys.argv[2:])")
+        for size in ("0", "150"):
+            with self.subTest(size):
+                done, report = self.report("/usr/bin/python3", "-c", limited, size, CLIENTS / "faulty", "3")
+                self.assertEqual((report["lost"], done.returncode), (1, 1), done.stderr)
+                self.assertIn("1 process could not write all findings", done.stderr)
+                self.assertNotIn("no process used", done.stderr)
+
     def test_a_report_that_cannot_be_written_is_an_error(self):
         done = self.exec("--json", "/nowhere/report.json", "--", CLIENTS / "memory")
         self.assertEqual(done.returncode, 2)

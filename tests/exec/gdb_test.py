@@ -6,11 +6,13 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import unittest
 
 BATON = os.environ["BATON"]
 CLIENTS = pathlib.Path(os.environ["BATON_CLIENTS"])
 GDB = shutil.which("gdb")
+NVCC = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
 # The line of kTwice in client.h that loads a word.
 LOAD = 20
 
@@ -77,6 +79,7 @@ class Gdb(unittest.TestCase):
         self.addCleanup(self.end)
         for line in self.process.stderr:
             if f"waits for GDB: target remote :{self.port}" in line:
+                self.waiting = line
                 return
 
     def end(self):
@@ -115,6 +118,26 @@ class Gdb(unittest.TestCase):
         self.assertEqual(client.ask("m10,4"), "E01")
         self.assertEqual(client.monitor("registers nothing"), "no such register here\n")
         self.assertIn("break FILE:LINE", client.monitor("help"))
+
+    @unittest.skipUnless(NVCC, "there is no nvcc")
+    def test_kernels_and_calls_have_the_names_of_the_source(self):
+        folder = tempfile.TemporaryDirectory(prefix="baton-gdb-")
+        self.addCleanup(folder.cleanup)
+        source, program = pathlib.Path(folder.name) / "named.cu", pathlib.Path(folder.name) / "named"
+        source.write_text("namespace own { __device__ __noinline__ int *next(int* p) { return *p = 1, p + 1; }\n"
+                          "template <class T> __global__ void fill(T* p) { *next(p) = 2; } }\n"
+                          "int main() { int* p; cudaMalloc(&p, 8); own::fill<int><<<1, 1>>>(p); cudaDeviceSynchronize(); }\n")
+        subprocess.run([NVCC, "-arch=sm_90", "-lineinfo", source, "-o", program], check=True)
+        self.start(program)
+        self.assertIn("kernel own::fill<int> is launched", self.waiting)
+        client = self.connect()
+        self.assertIn("kernel own::fill<int> is launched", client.monitor("where"))
+        client.monitor("break named.cu:1")
+        client.go_on()
+        where = client.monitor("where")
+        self.assertIn("own::next at", where)
+        self.assertIn("own::fill<int> at", where)
+        self.assertNotIn("_Z", where)
 
     def test_wrong_packets_are_answered(self):
         self.start(CLIENTS / "faulty", "3")

@@ -40,6 +40,10 @@ PLANTED = {
         "frees_twice": "bad_free",
         "frees_twice_in_stream": "bad_free",
         "frees_inside": "bad_free",
+        "frees_pinned_twice": "bad_free",
+        "frees_inside_pinned": "bad_free",
+        "frees_managed_twice": "bad_free",
+        "frees_twice_to_pool_of_host": "bad_free",
         "fills_overlap": "host_race",
         "copies_to_pinned_while_kernel_reads": "host_race",
         "changes_constants_in_use": "host_race",
@@ -67,15 +71,59 @@ PLANTED = {
         "leaves_cluster_early": "exited_block",
     },
 }
+# The same for programs whose source marks the line of each error with the name of its case.
+MARKED = {
+    "planted_stages": {
+        "overwrites_tile": "shared_race",
+        "scans_in_place": "shared_race",
+        "counts_bins_plainly": "shared_race",
+        "transposes_unordered": "shared_race",
+        "smooths_without_halo": "uninitialized",
+        "runs_ahead": "deadlock",
+        "loops_unequally": "deadlock",
+        "waits_for_older_stage": "async_race",
+        "copies_without_wait": "async_race",
+        "arrives_without_wait": "shared_race",
+        "lacks_init": "bad_mbarrier",
+        "multiplies_unordered": "shared_race",
+    },
+    "planted_places": {
+        "looks_before_first": "out_of_bounds",
+        "takes_width_for_bytes": "out_of_bounds",
+        "casts_odd_address": "misaligned",
+        "overflows_index": "out_of_bounds",
+        "uses_shared_of_other_grid": "out_of_bounds",
+        "follows_null": "null_pointer",
+        "follows_host_pointer": "host_pointer",
+        "reads_deleted_node": "use_after_free",
+        "calls_unmade_object": "null_pointer",
+        "recurses_too_deep": "stack_overflow",
+        "calls_empty_slot": "bad_call",
+        "reduces_unnamed_lanes": "bad_members",
+        "syncs_in_part_of_tile": "deadlock",
+        "traps": "trap",
+    },
+    "planted_grids": {
+        "sums_without_fence": "global_race",
+        "locks_without_fence": "global_race",
+        "passes_on_in_block_scope": "global_race",
+        "steps_without_sync": "global_race",
+        "waits_in_some_threads": "missing_wait",
+        "node_lacks_edge": "unordered_grids",
+        "forks_early": "unordered_grids",
+        "records_early": "unordered_grids",
+        "frees_early": "free_race",
+    },
+}
 
 
 @unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
 class Nvcc(unittest.TestCase):
-    def exec(self, program, *words, arguments=(), **environment):
+    def exec(self, program, *words, arguments=(), cwd=None, **environment):
         report = pathlib.Path(FOLDER.name) / "report.json"
         kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
         done = subprocess.run([BATON, "exec", "--json", report, *words, "--", program, *arguments],
-                              capture_output=True, text=True, timeout=300, env={**kept, **environment})
+                              capture_output=True, text=True, timeout=300, cwd=cwd, env={**kept, **environment})
         return done, json.loads(report.read_text())
 
     def check_right(self, program, *words):
@@ -145,6 +193,28 @@ class Nvcc(unittest.TestCase):
         done, report = self.exec(built("planted_kernels"), arguments=["has_too_many_blocks"])
         self.assertEqual(done.stdout, "cudaErrorCooperativeLaunchTooLarge\n", done.stderr)
 
+    def check_marked(self, name, *words):
+        program = built(name)
+        lines = (PROGRAMS / f"{name}.cu").read_text().splitlines()
+        cases = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(set(MARKED[name]) - set(cases), set())
+        for case in cases:
+            with self.subTest(case):
+                done, report = self.exec(program, *words, arguments=[case])
+                if case not in MARKED[name]:
+                    self.assertEqual((report["findings"], done.returncode), ([], 0), done.stderr)
+                    continue
+                numbers = [str(k) for k, line in enumerate(lines, 1) if re.search(rf"//.*\b{case}\b", line)]
+                self.assertNotEqual(numbers, [])
+                places = [f"{each['where']} {each['message']}" for each in report["findings"]
+                          if each["kind"] == MARKED[name][case]]
+                self.assertRegex(" ".join(places), rf"{name}\.cu:({'|'.join(numbers)}):", done.stderr)
+
+    def test_planted_errors_are_found_with_their_lines(self):
+        self.check_marked("planted_stages")
+        self.check_marked("planted_places")
+        self.check_marked("planted_grids", "--races", "global")
+
     def test_the_same_in_code_for_a_debugger(self):
         # It stores a vector by its elements, and each value that it shuffles in a variable.
         self.check_planted("planted_kernels", "-G",
@@ -159,6 +229,14 @@ class Nvcc(unittest.TestCase):
                               capture_output=True, text=True, timeout=300)
         self.assertEqual((done.stdout, done.returncode), ("no error\n", 1), done.stderr)
         self.assertEqual([f["kind"] for f in json.loads(report.read_text())["findings"]], ["shared_race"])
+
+    def test_findings_of_programs_with_endings_of_their_own(self):
+        for case, output in [("closes_descriptors", "0 bytes\n"), ("launches_at_exit", "cudaErrorIllegalAddress\n")]:
+            with self.subTest(case):
+                done, report = self.exec(built("endings"), arguments=[case], cwd=FOLDER.name)
+                self.assertEqual((done.stdout, done.returncode), (output, 1), done.stderr)
+                self.assertEqual({each["kind"] for each in report["findings"]},
+                                 {"shared_race", "uninitialized", "out_of_bounds"})
 
     def test_a_read_before_the_wait(self):
         done, report = self.exec(built("early"))

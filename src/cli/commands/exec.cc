@@ -43,6 +43,7 @@ class ReportWriter {
     line(finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
          fmt::format("{}: {}{}{}{}", finding.kind, what, finding.message, times, where));
   }
+  void failure(const std::string& text) { line(Style::kBad, "error", text); }
   void note(const std::string& text) {
     if (!quiet_) line(Style::kBold, "baton exec", text);
   }
@@ -67,6 +68,10 @@ class ReportWriter {
 
 std::string plural(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string processes(std::size_t count) {
+  return count == 1 ? "1 process" : fmt::format("{} processes", count);
 }
 
 void tell(const ExecReport& report, const ExecCommand& command,
@@ -100,6 +105,12 @@ void tell(const ExecReport& report, const ExecCommand& command,
                             plural(report.unreadable, "line"),
                             report.unreadable == 1 ? "is" : "are"));
   }
+  if (report.lost > 0) {
+    writer.failure(
+        fmt::format("{} could not write all findings to {}: is the disk full? Set TMPDIR to a "
+                    "folder with room",
+                    processes(report.lost), std::filesystem::temp_directory_path().string()));
+  }
   if (!report.suppressed.empty()) {
     writer.note(fmt::format("{} suppressed by {}", plural(report.suppressed.size(), "finding"),
                             command.suppressions->string()));
@@ -113,14 +124,12 @@ void tell(const ExecReport& report, const ExecCommand& command,
                             plural(report.other_tools, "finding"),
                             tools::sanitizer_tools()[static_cast<std::size_t>(*command.tool)]));
   }
-  if (report.processes == 0) {
+  if (report.processes == 0 && report.lost == 0) {
     writer.note("no process used the CUDA driver: nothing was checked");
   } else {
-    writer.note(fmt::format(
-        "{}, {} in {} on {}", plural(report.errors(), "error"),
-        plural(report.warnings(), "warning"),
-        report.processes == 1 ? "1 process" : fmt::format("{} processes", report.processes),
-        command.settings.device));
+    writer.note(fmt::format("{}, {} in {} on {}", plural(report.errors(), "error"),
+                            plural(report.warnings(), "warning"), processes(report.processes),
+                            command.settings.device));
   }
 }
 
@@ -135,6 +144,7 @@ Json json_of(const ExecReport& report, const ExecCommand& command, const tools::
   json["program"]["signal"] = end.status ? Json() : Json(end.signal);
   json["program"]["timed_out"] = end.timed_out;
   json["processes"] = report.processes;
+  json["lost"] = report.lost;
   const auto row_of = [&](const ExecReport::Seen& seen) {
     Json row = cli::json_of(seen.finding);
     if (!report.has_threads) row["block"] = row["thread"] = nullptr;
@@ -203,7 +213,7 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
   if (command.excluded) tools::leave_out_kernels(report, *command.excluded);
   if (command.tool) tools::keep_findings_of(*command.tool, report);
   tools::suppress(report, suppressions);
-  const bool failed = report.errors() > 0 ||
+  const bool failed = report.errors() > 0 || report.lost > 0 ||
                       (command.warnings_as_errors && report.warnings() > 0) ||
                       (command.needs_cuda && report.processes == 0);
   const int own = end.exit_status();

@@ -1,6 +1,6 @@
 // What nvcc's code for hosts calls: registration and launches.
 
-#include <vector>
+#include <cstddef>
 
 #include "shim/cudart/fat_binaries.h"
 #include "shim/cudart/thread_state.h"
@@ -19,7 +19,11 @@ struct CallConfiguration {
   size_t shared = 0;
   cudaStream_t stream = nullptr;
 };
-thread_local std::vector<CallConfiguration> t_configurations;
+// Of the calling thread, the last one on top. It has no destructor: functions that a program
+// registered by `atexit` launch after those of its thread's objects have run.
+constexpr std::size_t kMostConfigurations = 64;
+thread_local CallConfiguration t_configurations[kMostConfigurations];
+thread_local std::size_t t_configuration_count = 0;
 
 // The runtime has an error of its own for extents that no launch can have.
 bool is_possible(dim3 grid, dim3 block) {
@@ -100,18 +104,18 @@ void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* nam
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
-  t_configurations.push_back({grid, block, shared, stream});
-  return 0;
+  if (t_configuration_count == kMostConfigurations) return cudaErrorMemoryAllocation;
+  t_configurations[t_configuration_count++] = {grid, block, shared, stream};
+  return cudaSuccess;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (t_configurations.empty()) return answer(cudaErrorMissingConfiguration);
-  const CallConfiguration& top = t_configurations.back();
+  if (t_configuration_count == 0) return answer(cudaErrorMissingConfiguration);
+  const CallConfiguration& top = t_configurations[--t_configuration_count];
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
-  t_configurations.pop_back();
   return cudaSuccess;
 }
 

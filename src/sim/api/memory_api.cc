@@ -24,9 +24,48 @@ CUresult submit_and_wait(SimStream& stream, Work work) {
   return stream.context->queue().error(lock);
 }
 
+void note_wrong_free(Context& context, CUdeviceptr address, const char* call,
+                     const std::string& what) {
+  driver::Finding finding(driver::FindingKind::kBadFree);
+  finding.message = fmt::format(
+      "{} by the host takes {:#x}, {}: the call gives CUDA_ERROR_INVALID_VALUE; free each "
+      "allocation once, by the address that it was given",
+      call, address, what);
+  context.note_finding(std::move(finding));
+}
+
+// Every device sees the host's memory: the current one tells, or any that has a context.
+std::shared_ptr<Context> context_that_tells() {
+  SimDevice* const current = ContextStack::of_thread().top();
+  if (current != nullptr && current->context() != nullptr) return current->context();
+  for (SimDevice* const device : SimDevice::all()) {
+    if (const std::shared_ptr<Context> context = device->context()) return context;
+  }
+  return nullptr;
+}
+
+void tell_wrong_host_free(CUdeviceptr address, const char* call) {
+  const std::shared_ptr<Context> context = context_that_tells();
+  if (context == nullptr) return;
+  const HostMemory& memory = HostMemory::instance();
+  const auto around = memory.find(address);
+  if (around && around->base != address && around->memory != nullptr &&
+      around->kind != HostMemory::Kind::kVariable) {
+    const bool is_managed = around->kind == HostMemory::Kind::kManaged;
+    note_wrong_free(*context, address, call,
+                    fmt::format("{} bytes inside an allocation of {} bytes of {} memory at {:#x}, "
+                                "and not its start",
+                                address - around->base, around->bytes,
+                                is_managed ? "managed" : "pinned", around->base));
+  } else if (memory.was_freed(address)) {
+    note_wrong_free(*context, address, call, "memory of the host that was freed before");
+  }
+}
+
 // The driver refuses what is not the start of an allocation. A program that frees twice, or the
 // inside of an allocation, is wrong whether or not it looks at the result.
 [[noreturn]] void refuse_free(CUdeviceptr address, const char* call) {
+  tell_wrong_host_free(address, call);
   for (SimDevice* const device : SimDevice::all()) {
     const std::shared_ptr<Context> context = device->context();
     // Memory of graphs comes and goes at its address with their launches.
@@ -38,12 +77,8 @@ CUresult submit_and_wait(SimStream& stream, Work work) {
     const bool was_freed =
         heap.is_leaving(address) || memory.impl().classify(address) == AddressKind::kFreed;
     if (!is_inside && !was_freed) continue;
-    driver::Finding finding(driver::FindingKind::kBadFree);
-    finding.message = fmt::format(
-        "{} by the host takes {:#x}, {}{}: the call gives CUDA_ERROR_INVALID_VALUE; free each "
-        "allocation once, by the address that it was given",
-        call, address, memory.describe(address), is_inside ? ", and not its start" : "");
-    context->note_finding(std::move(finding));
+    note_wrong_free(*context, address, call,
+                    memory.describe(address) + (is_inside ? ", and not its start" : ""));
   }
   throw Refusal(CUDA_ERROR_INVALID_VALUE);
 }
@@ -178,7 +213,10 @@ CUresult MemFreeHost(void* pointer) {
   if (pointer == nullptr) return CUDA_SUCCESS;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
-  require(pinned && pinned->base == address && pinned->pool == nullptr, CUDA_ERROR_INVALID_VALUE);
+  if (!pinned || pinned->base != address || pinned->pool != nullptr) {
+    tell_wrong_host_free(address, "a free of pinned memory");
+    throw Refusal(CUDA_ERROR_INVALID_VALUE);
+  }
   refuse_unsafe_beside_captures();
   drain_all_devices();
   require(HostMemory::instance().free(pointer, HostMemory::Kind::kPinned),

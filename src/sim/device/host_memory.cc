@@ -44,6 +44,8 @@ HostMemory& HostMemory::instance() {
 }
 
 void HostMemory::add(const Allocation& allocation) {
+  freed_.erase(freed_.lower_bound(allocation.base),
+               freed_.lower_bound(allocation.base + allocation.bytes));
   allocations_.emplace(allocation.base, allocation);
   for (DeviceMemory* memory : devices_) show(*memory, allocation);
 }
@@ -53,6 +55,13 @@ void HostMemory::remove(Allocations::iterator allocation) {
   allocations_.erase(allocation);
   for (DeviceMemory* memory : devices_) memory->unmap_host(removed.base);
   if (removed.pool != nullptr) removed.pool->give(removed.bytes);
+}
+
+// Registered memory and variables are not allocations of a call that a free ends.
+void HostMemory::remove_freed(Allocations::iterator allocation) {
+  const Allocation& one = allocation->second;
+  if (one.kind == Kind::kPinned || one.kind == Kind::kManaged) freed_.insert(one.base);
+  remove(allocation);
 }
 
 std::shared_ptr<void> HostMemory::make(std::size_t bytes) {
@@ -87,7 +96,7 @@ bool HostMemory::free(void* pointer, Kind kind) {
   if (found == allocations_.end() || found->second.kind != kind || found->second.leaving) {
     return false;
   }
-  remove(found);
+  remove_freed(found);
   return true;
 }
 
@@ -101,7 +110,7 @@ bool HostMemory::begin_free(std::uintptr_t address) {
 void HostMemory::finish_free(std::uintptr_t address) {
   std::lock_guard lock(mutex_);
   const auto found = allocations_.find(address);
-  if (found != allocations_.end()) remove(found);
+  if (found != allocations_.end()) remove_freed(found);
 }
 
 void HostMemory::keep(std::uintptr_t address) {
@@ -144,6 +153,13 @@ std::optional<HostMemory::Allocation> HostMemory::find(std::uintptr_t address) c
   const Allocation& allocation = std::prev(above)->second;
   if (address - allocation.base >= allocation.bytes || allocation.leaving) return std::nullopt;
   return allocation;
+}
+
+bool HostMemory::was_freed(std::uintptr_t address) const {
+  std::lock_guard lock(mutex_);
+  const auto leaving = allocations_.find(address);
+  if (leaving != allocations_.end()) return leaving->second.leaving;
+  return freed_.contains(address);
 }
 
 void HostMemory::attach(DeviceMemory& memory) {

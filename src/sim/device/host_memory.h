@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "sim/device/managed_advice.h"
@@ -62,6 +63,9 @@ class HostMemory {
   void free_all(int ordinal);
   // The allocation around an address, but for one on its way out.
   std::optional<Allocation> find(std::uintptr_t address) const;
+  // Whether the program freed an allocation that began here, and nothing of this class is here
+  // again. What the end of a context freed does not count.
+  bool was_freed(std::uintptr_t address) const;
 
   // The memory of a device shows all of this from now on, until it is detached.
   void attach(DeviceMemory& memory);
@@ -71,9 +75,11 @@ class HostMemory {
   using Allocations = std::map<std::uintptr_t, Allocation>;
   void add(const Allocation& allocation);
   void remove(Allocations::iterator allocation);
+  void remove_freed(Allocations::iterator allocation);
 
   mutable std::mutex mutex_;
   Allocations allocations_;
+  std::set<std::uintptr_t> freed_;  // starts of what the program freed
   std::vector<DeviceMemory*> devices_;
 };
 

@@ -95,6 +95,11 @@ Told read_process(const std::filesystem::path& path, ExecReport& report) {
 
 void add_file(const std::filesystem::path& file, ExecReport& report) {
   Told told = read_process(file, report);
+  // The process marked it so (shim/process_report.h).
+  const auto permissions = std::filesystem::status(file).permissions();
+  if ((permissions & std::filesystem::perms::owner_write) == std::filesystem::perms::none) {
+    ++report.lost;
+  }
   for (const auto& [name, calls] : told.missing) report.missing[name] += calls;
   for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
 }

@@ -32,6 +32,7 @@ struct ExecReport {
   std::map<std::string, std::uint64_t> images;   // loads by what is wrong with the image
   std::size_t processes = 0;                     // that loaded the library
   std::size_t unreadable = 0;                    // lines that were cut off or are none
+  std::size_t lost = 0;                          // processes that could not write all of theirs
   std::size_t other_tools = 0;                   // findings left out (sanitizer_tool.h)
   bool has_threads = true;  // findings have a block and a thread: those of a simulated GPU
 

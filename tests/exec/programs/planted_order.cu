@@ -26,6 +26,11 @@ int* pinned_words() {
   std::memset(words, 0, 512);
   return words;
 }
+int* managed_words() {
+  int* words;
+  CHECK(cudaMallocManaged(&words, 512));
+  return words;
+}
 // What follows in `after` comes after what is in `before`.
 void order(cudaStream_t before, cudaStream_t after) {
   cudaEvent_t event;
@@ -156,6 +161,50 @@ const Case kCases[] = {
        cudaFreeAsync(words, nullptr);
      }},
     {"frees_inside", [] { cudaFree(device_words(128) + 4); }},
+    {"frees_pinned_twice",
+     [] {
+       int* const words = pinned_words();
+       CHECK(cudaFreeHost(words));
+       cudaFreeHost(words);
+     }},
+    {"frees_inside_pinned", [] { cudaFreeHost(pinned_words() + 4); }},
+    {"frees_managed_twice",
+     [] {
+       int* const words = managed_words();
+       CHECK(cudaFree(words));
+       cudaFree(words);
+     }},
+    {"frees_twice_to_pool_of_host",
+     [] {
+       cudaMemPoolProps props = {};
+       props.allocType = cudaMemAllocationTypePinned;
+       props.location.type = cudaMemLocationTypeHost;
+       cudaMemPool_t pool;
+       CHECK(cudaMemPoolCreate(&pool, &props));
+       void* words;
+       CHECK(cudaMallocFromPoolAsync(&words, 512, pool, nullptr));
+       CHECK(cudaFreeAsync(words, nullptr));
+       EXPECT(cudaFreeAsync(words, nullptr) == cudaErrorInvalidValue);
+       EXPECT(cudaFree(words) == cudaErrorInvalidValue);
+     }},
+    {"frees_pinned_and_managed",
+     [] {
+       // The memory may come back at its old address, as pinned memory or of another kind.
+       for (int k = 0; k < 8; ++k) {
+         int* const words = pinned_words();
+         int* const managed = managed_words();
+         CHECK(cudaFreeHost(words));
+         CHECK(cudaFree(managed));
+         void* const own = std::malloc(1 << 14);
+         CHECK(cudaHostRegister(own, 1 << 14, cudaHostRegisterDefault));
+         CHECK(cudaHostUnregister(own));
+         std::free(own);
+       }
+       CHECK(cudaFreeHost(nullptr));
+       int* const words = pinned_words();
+       CHECK(cudaDeviceReset());
+       cudaFreeHost(words);
+     }},
     {"frees_once",
      [] {
        CHECK(cudaFree(device_words(128)));

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "image/names/readable_names.h"
 #include "sim/engine/debug/stopped.h"
 #include "sim/engine/run/engine.h"
 
@@ -72,7 +73,7 @@ void Debugger::begin(const GridState& grid) {
       return detach();
     }
     std::fprintf(stderr, "baton: kernel %s is launched and waits for GDB: target remote :%u\n",
-                 grid.launch.kernel->name.c_str(), unsigned{port_});
+                 image::with_readable_names(grid.launch.kernel->name).c_str(), unsigned{port_});
     is_attached_ = connection_.accept();
     if (!is_attached_) return detach();
   }
@@ -120,7 +121,8 @@ void Debugger::before(Exec* x, const Insn* i) {
   if (!found_.empty()) return stop_here(kTrapSignal, std::exchange(found_, {}));
   if (launched_ == x->grid->id) {
     return stop_here(kTrapSignal,
-                     fmt::format("kernel {} is launched", x->grid->launch.kernel->name));
+                     fmt::format("kernel {} is launched",
+                                 image::with_readable_names(x->grid->launch.kernel->name)));
   }
   if (comes_to_line) return stop_here(kTrapSignal, "came to a line");
   if (until_poll_-- != 0) return;

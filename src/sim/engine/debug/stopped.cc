@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "image/names/readable_names.h"
 #include "sim/engine/lower/frame.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/warp.h"
@@ -145,7 +146,7 @@ std::vector<std::string> Stopped::calls_of(std::uint32_t thread) const {
   while (true) {
     const Site* const site = site_of(*frame, pc);
     calls.push_back(
-        fmt::format("{} at {}", frame->function->name,
+        fmt::format("{} at {}", image::with_readable_names(frame->function->name),
                     site == nullptr ? "its end" : sim::place_of(*x_->grid->kernel->ptx, *site)));
     if (frame->return_to == nullptr) return calls;
     // The call comes before the place where it returns to.

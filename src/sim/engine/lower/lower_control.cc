@@ -28,7 +28,14 @@ void Lowering::dispatch(const ptx::Form& form) {
 }
 
 void Lowering::not_simulated() {
-  throw Unsupported{fmt::format("the simulated GPU does not execute {}", at_->form->name)};
+  const std::string_view name = at_->form->name;
+  // A program asks for multicast before it takes kernels that use it.
+  const bool is_multicast = name.starts_with("multimem");
+  throw Unsupported{fmt::format("the simulated GPU does not execute {}{}", name,
+                                is_multicast ? ": no simulated device has multicast memory "
+                                               "(CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0); "
+                                               "load from and store to each device's memory instead"
+                                             : "")};
 }
 
 void Lowering::branch() {

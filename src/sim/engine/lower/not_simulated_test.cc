@@ -51,6 +51,15 @@ TEST(NotSimulated, EachRowOfTheTableIsNamedWithItsLine) {
   EXPECT_GE(rows, 20u);
 }
 
+TEST(NotSimulated, MulticastSaysWhatToDo) {
+  for (const char* name : {"multimem.ld_reduce", "multimem.st", "multimem.red"}) {
+    const driver::Finding finding = finding_of(fmt::format("{} [%d1], %r1;", name));
+    EXPECT_NE(finding.message.find("load from and store to each device's memory"),
+              std::string::npos)
+        << finding.message;
+  }
+}
+
 // Forms of compute capability 10 of instructions that are there otherwise (PTX ISA 8.6 to 9.0).
 TEST(NotSimulated, FormsOfBlackwellAreNamed) {
   for (const char* instruction : {
