@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "pdl/code/instruction.h"
+#include "pdl/code/part_reads.h"
 #include "pdl/code/register_webs.h"
 #include "pdl/code/runtime_calls.h"
 #include "pdl/order/equalities.h"
@@ -221,6 +222,7 @@ class CodeReader {
         add_sources(f, flat, operand, out);
       }
     }
+    out.cuts = reads_parts(*frames_[f].function, flat);
     pass_params(f, flat, out);
     if (out.open) out.kind = Kind::kOpen;
   }

@@ -99,6 +99,7 @@ struct Operation {
   bool orders = false;      // threads may order each other's accesses by it; not of kBarrier
   bool meets = false;       // lanes of a warp execute it together
   bool disturbs = false;    // may take part in barrier 0 for some threads only
+  bool cuts = false;        // reads fewer bits of a register than it has
   Exchange exchange = Exchange::kNone;
   bool guard_negated = false;
   std::uint8_t width = 0;       // bits of a loaded or stored element

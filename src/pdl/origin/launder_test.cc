@@ -128,6 +128,55 @@ TEST(Laundering, KnownWaysAreFollowed) {
   }
 }
 
+// Sums of 32 bits lose a carry, and so do halves of sums that are put together. What is lost tells
+// how an address compares with a number.
+TEST(Laundering, LostCarriesTellAddresses) {
+  const auto of = [](const std::string& body) {
+    return verdict_of(body + "sub.u64 %t, %t, %s; add.u64 %z, %b, %t;");
+  };
+  const std::string more = "add.u64 %t, %a, 0xffff0000;",
+                    halves = "mov.b64 {%w0, %w1}, %t; mov.b64 {%w2, %w3}, %a;",
+                    local = ".local .align 8 .b8 l[8];", pass = "{ .param .b32 q, r;",
+                    call = "call.uni (r), same_word, (q);";
+  for (const std::string& body : std::vector<std::string>{
+           more + halves + "mov.b64 %t, {%w0, %w3}; mov.b64 %s, %a;",
+           "mov.b64 {%w2, %w3}, %a; add.u32 %w2, %w2, 0xffff0000; mov.b64 %t, {%w2, %w3};"
+           "mov.b64 %s, %a;",
+           // Registers of 64 bits of which 32 or fewer are read.
+           more + "cvt.u64.u32 %t, %t; cvt.u64.u32 %s, %a;",
+           more + "cvt.u32.u32 %t, %t; cvt.u32.u32 %s, %a;", "cvt.u64.u32 %t, %a; mov.b64 %s, %a;",
+           local + "st.local.u32 [l], %a; ld.local.u32 %t, [l]; mov.b64 %s, %a;",
+           local + "st.local.u16 [l], %a; ld.local.u16 %t, [l]; mov.b64 %s, %a;",
+           local + "mov.u64 %s, l; cvta.local.u64 %s, %s; st.u32 [%s], %a; ld.u32 %t, [%s];"
+                   "mov.b64 %s, %a;",
+           pass + "st.param.b32 [q], %a;" + call + "ld.param.b32 %t, [r]; } mov.b64 %s, %a;",
+           // Words of a parameter.
+           "ld.param.u32 %w0, [p0]; add.u32 %w1, %w0, 0xffff0000; cvt.u64.u32 %t, %w1;"
+           "cvt.u64.u32 %s, %w0;",
+           "ld.param.u32 %w0, [p0]; ld.param.u32 %w1, [p0+4]; add.u32 %w0, %w0, 0xffff0000;"
+           "mov.b64 %t, {%w0, %w1}; ld.param.u64 %s, [p0];"}) {
+    EXPECT_NE(of(body), EdgeVerdict::kProven) << body;
+  }
+  // A part of an address that is stored leads from any loaded value to anywhere.
+  EXPECT_NE(verdict_of("st.shared.u32 [shared], %a; ld.shared.u32 %w0, [shared];"
+                       "cvt.u64.u32 %t, %w0; add.u64 %z, %b, %t;"),
+            EdgeVerdict::kProven);
+}
+
+TEST(Laundering, HalvesOfAnAddressAsItWasGivenAreWhole) {
+  for (const std::string& body : std::vector<std::string>{
+           "mov.b64 {%w0, %w1}, %b; mov.b64 %z, {%w0, %w1};",
+           "ld.param.u32 %w0, [p1]; ld.param.u32 %w1, [p1+4]; mov.b64 %z, {%w0, %w1};"}) {
+    const std::string index = "ld.global.u64 %t, [%c]; add.u64 %z, %z, %t;";
+    EXPECT_EQ(verdict_of(body + index), EdgeVerdict::kProven) << body;
+    const std::string distance = "sub.u64 %t, %z, %b; add.u64 %z, %b, %t;";
+    EXPECT_EQ(verdict_of(body + distance), EdgeVerdict::kProven) << body;
+  }
+  // With a number added it is an address of that memory.
+  EXPECT_EQ(verdict_of("add.u64 %t, %b, 8; mov.b64 {%w0, %w1}, %t; mov.b64 %z, {%w0, %w1};"),
+            EdgeVerdict::kProven);
+}
+
 // Operations that compute in memory with what they find there.
 TEST(Laundering, MemoryComputesWithAddresses) {
   const std::string minus_b =

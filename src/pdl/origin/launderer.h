@@ -24,7 +24,9 @@ class Launderer {
   static constexpr char kBefore[] =
       ".global .u32 counter[64]; .const .u32 table[64];\n"
       ".func (.param .b64 out) same(.param .b64 in) { .reg .b64 %x;\n"
-      "ld.param.b64 %x, [in]; st.param.b64 [out], %x; ret; }\n";
+      "ld.param.b64 %x, [in]; st.param.b64 [out], %x; ret; }\n"
+      ".func (.param .b32 out) same_word(.param .b32 in) { .reg .b32 %x;\n"
+      "ld.param.b32 %x, [in]; st.param.b32 [out], %x; ret; }\n";
   static constexpr char kRegisters[] =
       ".reg .b64 %u<200>; .reg .b32 %w<99>; .reg .pred %q<99>; .reg .b64 %s, %t, %z;\n"
       ".reg .b128 %quad;\n"

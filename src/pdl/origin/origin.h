@@ -65,6 +65,7 @@ struct Origin {
   std::vector<AddressSource> sources;  // ascending, each once
   // The one source as it is, with nothing added: the same value all the time.
   bool is_exact = false;
+  bool is_exact_half = false;  // a half of such a value
 
   friend auto operator<=>(const Origin&, const Origin&) = default;
 };

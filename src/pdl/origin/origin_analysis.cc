@@ -92,7 +92,7 @@ class OriginAnalysis {
 
   void pass(const Operation& operation) {
     for (const ValueSource& source : operation.sources) {
-      OriginSet value = values_.of(source);
+      OriginSet value = values_.read(operation, source);
       if (takes(operation) && in_parts_.contains(passed_of(operation)) && !value.empty()) {
         pool_.join(value, pool_.widen(pool_.collapse(value)));
       }

@@ -133,7 +133,7 @@ class OriginComputation {
     };
     const auto& modifiers = operation.instruction->modifiers;
     const OriginSet value = of(operation.sources[0]);
-    if (modifiers.size() != 2) return values_.mixed(operation);
+    if (modifiers.size() != 2 || operation.cuts) return values_.mixed(operation);
     const int to = bits_of(modifiers[0]), source = bits_of(modifiers[1]);
     if (to == 0 || source == 0) return values_.mixed(operation);
     if (to >= source) return value;

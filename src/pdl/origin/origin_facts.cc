@@ -82,7 +82,7 @@ class FactCollector {
     const Reach reach = is_policy ? Reach::kLocal : reach_of(operation);
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
       if (leaves_as_it_is(*operation.instruction, k)) {
-        note_stored(of(operation.sources[k]), reach);
+        note_stored(values_.read(operation, operation.sources[k]), reach);
       } else {
         note_deciding(of(operation.sources[k]), computes_in_memory(*operation.instruction), reach);
       }

@@ -138,7 +138,7 @@ void OriginMemory::store(const Operation& operation) {
   }
   if (!reaches) return;
   for (const ValueSource& source : operation.sources) {
-    define_(code_.local_memory(operation.width), values_.of(source));
+    define_(code_.local_memory(operation.width), values_.read(operation, source));
   }
   // What decides the place that is written can be told from what is where afterwards.
   for (const OriginId id : values_.of(operation.address)) {

@@ -74,6 +74,16 @@ bool is_one_value(const AddressSource& source) {
   return source.kind != SourceKind::kLoaded && source.offset != AddressSource::kAnyOffset;
 }
 
+// Whether the difference of two values that hold it whole is that of the numbers in them. A sum of
+// 32 bits may have lost a carry, which shows how the word compares with a number.
+bool goes_out(const AddressSource& source) {
+  return is_one_value(source) && source.kind != SourceKind::kParamWord;
+}
+
+bool are_halves(const AddressSource& low, const AddressSource& high) {
+  return low.is_same(high) && low.ways == AddressSource::kLow && high.ways == AddressSource::kHigh;
+}
+
 // The 64 bits that two words of a parameter are, one after the other.
 bool are_words_of(const AddressSource& low, const AddressSource& high, AddressSource& whole) {
   const bool any = low.offset == AddressSource::kAnyOffset && high.offset == low.offset;
@@ -159,7 +169,7 @@ OriginId OriginPool::subtract(OriginId a, OriginId b) {
     out = x.sources;
     for (const AddressSource& source : y.sources) {
       AddressSource* const same = find(out, source);
-      const bool cancels = same != nullptr && is_one_value(source) &&
+      const bool cancels = same != nullptr && goes_out(source) &&
                            source.ways == AddressSource::kWhole &&
                            (same->ways & AddressSource::kWhole) != 0;
       if (source.kind == SourceKind::kLoaded) {
@@ -220,6 +230,7 @@ OriginId OriginPool::half(OriginId a, Ways way) {
     }
     result.sources.push_back(source);
   }
+  result.is_exact_half = origins_[a].is_exact;
   return intern(std::move(result));
 }
 
@@ -231,7 +242,17 @@ OriginId OriginPool::high(OriginId a) {
   return half(a, AddressSource::kHigh);
 }
 
+// Halves of one address make it whole. If a number was added before it was halved, or to its lower
+// half, a carry may be missing: that shows how the half compares with the number.
 OriginId OriginPool::join_halves(OriginId low, OriginId high) {
+  const Origin &bottom = origins_[low], &top = origins_[high];
+  AddressSource given;
+  if (bottom.is_exact && top.is_exact && are_words_of(bottom.sources[0], top.sources[0], given)) {
+    return of(given);
+  }
+  if (bottom.is_exact_half && top.is_exact_half && are_halves(bottom.sources[0], top.sources[0])) {
+    return of(bottom.sources[0]);
+  }
   return memo(Op::kJoinHalves, low, high, [](const Origin& x, const Origin& y, auto& out) {
     std::vector<AddressSource> upper = y.sources;
     for (const AddressSource& source : x.sources) {
@@ -240,14 +261,14 @@ OriginId OriginPool::join_halves(OriginId low, OriginId high) {
         if (are_words_of(source, half, whole)) return true;
         whole = source;
         whole.ways = AddressSource::kWhole;
-        return source.is_same(half) && source.ways == AddressSource::kLow &&
-               half.ways == AddressSource::kHigh;
+        return are_halves(source, half);
       });
       if (other == upper.end()) {
         insert(out, source, AddressSource::kMixed);
       } else {
         upper.erase(other);
-        insert(out, whole, AddressSource::kWhole);
+        const Ways carry = is_one_value(whole) ? AddressSource::kMixed : Ways{};
+        insert(out, whole, static_cast<Ways>(AddressSource::kWhole | carry));
       }
     }
     for (const AddressSource& source : upper) insert(out, source, AddressSource::kMixed);

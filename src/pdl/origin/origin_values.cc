@@ -29,9 +29,9 @@ OriginSet OriginValues::of(const ValueSource& source) {
     case ValueSource::Kind::kParam:
       return from(SourceKind::kParamSpace, source.id);
     case ValueSource::Kind::kVariable:
-      return from(SourceKind::kVariable, source.id);
+      return moved(from(SourceKind::kVariable, source.id), source);
     case ValueSource::Kind::kConst:
-      return from(SourceKind::kConst, source.id);
+      return moved(from(SourceKind::kConst, source.id), source);
     case ValueSource::Kind::kShared:
       return from(SourceKind::kShared);
     case ValueSource::Kind::kLocal:
@@ -43,6 +43,14 @@ OriginSet OriginValues::of(const ValueSource& source) {
       break;
   }
   return {OriginPool::kNumber};
+}
+
+OriginSet OriginValues::moved(OriginSet address, const ValueSource& source) {
+  return source.bits == 0 ? address : add(address, {OriginPool::kNumber});
+}
+
+OriginSet OriginValues::read(const Operation& operation, const ValueSource& source) {
+  return operation.cuts ? mix(of(source), {OriginPool::kNumber}) : of(source);
 }
 
 bool OriginValues::is_only_loaded(OriginId id) const {

@@ -26,6 +26,8 @@ class OriginValues {
   OriginSet from(SourceKind kind, std::uint32_t id = 0, std::uint32_t offset = 0) {
     return {pool_.of({.kind = kind, .id = id, .offset = offset})};
   }
+  // What the operation reads of the source.
+  OriginSet read(const Operation& operation, const ValueSource& source);
   // The value that the operation reads from memory.
   OriginSet loaded(const Operation& operation) {
     return {pool_.loaded(operation.width != 0 && operation.width <= 32)};
@@ -60,6 +62,7 @@ class OriginValues {
   OriginSet mixed_over_lanes(const Operation& operation);
 
  private:
+  OriginSet moved(OriginSet address, const ValueSource& source);
   void give_what_is_never_written();
 
   const Code& code_;

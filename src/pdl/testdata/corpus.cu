@@ -483,6 +483,13 @@ KERNEL long_index_waits(const float* x, float* y, long long n) {
   if (i < n) WAIT();
   y[element()] = 2 * x[element()];
 }
+// cvt fills the wider register with the sign of the lower half.
+KERNEL sign_decides(const float* x, float* y, long long n) {
+  long long half;
+  asm("cvt.s32.s64 %0, %1;" : "=l"(half) : "l"(n));
+  if ((half < 0) == (n < 1ll << 32)) WAIT();
+  y[element()] = 2 * x[element()];
+}
 KERNEL all_but_one_wait(const float* x, float* y, unsigned n) {
   if (element() != n) WAIT();
   y[element()] = 2 * x[element()];

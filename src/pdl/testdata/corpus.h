@@ -83,6 +83,8 @@ inline constexpr const char* kRight[] = {
     "plain x y; rows_wait y z 9 60",
     "plain x y; long_index_waits y z 512",
     "plain x y; all_but_one_wait y z 512",
+    "plain x y; sign_decides y z 4294967295",
+    "plain x y; sign_decides y z 4294967296",
     // Triggers.
     "triggers_after_loads x y; triggers_after_loads y x; triggers_after_loads x y",
     "triggers_first x y; triggers_first y x; triggers_first x y; triggers_first y z",
@@ -153,6 +155,8 @@ inline constexpr const char* kWrong[] = {
     "plain x y; selects_early x y z 0",
     "plain x y; role_behind_a_loop y z",
     "plain x y; all_but_one_wait y z 77",
+    "plain x y; sign_decides y z 5",
+    "plain x y; sign_decides y z 8589934591",
     "plain x x; reads_early x z",
     // A middle kernel that lets earlier ones run on.
     "plain x y; empty; plain y z",

@@ -52,10 +52,9 @@ Value converted(const ptx::Instruction& i, std::uint64_t bits) {
   const std::uint64_t value = i.modifiers[1].starts_with('s')
                                   ? static_cast<std::uint64_t>(extended(bits, from))
                                   : mask(bits, from);
-  // A wider destination gets the sign (PTX ISA, "Operand Size Exceeding Instruction-Type Size"),
-  // and how wide it is is not known here.
-  const bool spreads = i.modifiers[0].starts_with('s') && to < 32 && extended(value, to) < 0;
-  return spreads ? Value::varies() : Value::constant(mask(value, to));
+  // A wider destination gets the sign (PTX ISA, "Operand Size Exceeding Instruction-Type Size").
+  // How wide it is, is not known here: what reads a narrower one cuts the sign off again.
+  return Value::constant(loaded_bits(value, to, i.modifiers[0].starts_with('s')));
 }
 
 // Of ranges, as long as nothing wraps around: bits are then what signed and unsigned numbers
@@ -83,13 +82,11 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
   if (width == 0) return Value::varies();
   if (from.size() == 1 && name == "mov") return give(false, from[0].bits, from[0].most);
   if (from.size() == 1 && name == "cvt") {
-    if (i.modifiers.size() != 2 || from[0].most > cvt_bound(i.modifiers[1])) {
-      return Value::varies();
-    }
-    const Value least = converted(i, from[0].bits), most = converted(i, from[0].most);
-    // Nothing is cut off and no sign is spread: the two keep what they were.
-    const bool same =
-        least == Value::constant(from[0].bits) && most == Value::constant(from[0].most);
+    const auto holds = [&](std::string_view type) {
+      return bits_of(type) != 0 && from[0].most <= cvt_bound(type);
+    };
+    // Nothing is cut off and there is no sign: all numbers keep what they were.
+    const bool same = i.modifiers.size() == 2 && holds(i.modifiers[0]) && holds(i.modifiers[1]);
     return same ? from[0] : Value::varies();
   }
   if (from.size() == 3 && name == "mad" && fits(0) && fits(1)) {

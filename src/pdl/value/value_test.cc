@@ -108,9 +108,21 @@ TEST(Value, Conversions) {
   EXPECT_EQ(result("cvt.u64.s32 %d3, %r4;", {range(1, 0x80000000)}), "varies");
   EXPECT_EQ(result("cvt.s64.s32 %d3, %r4;", {number(kAll32)}), "18446744073709551615");
   EXPECT_EQ(result("cvt.u16.u32 %r3, %r4;", {number(0x12345)}), "9029");
-  // How wide the destination is, is not known.
-  EXPECT_EQ(result("cvt.s16.u32 %r3, %r4;", {number(0x8000)}), "varies");
   EXPECT_EQ(result("cvt.s16.u32 %r3, %r4;", {number(0x7fff)}), "32767");
+}
+
+// A register that is wider than the type gets the sign.
+TEST(Value, ConversionsToWiderRegisters) {
+  constexpr std::uint64_t kMinusOne = UINT64_MAX;
+  EXPECT_EQ(result("cvt.s32.s64 %d3, %d4;", {number(kAll32)}), std::to_string(kMinusOne));
+  EXPECT_EQ(result("cvt.s32.s64 %d3, %d4;", {range(0, kAll32)}), "varies");
+  EXPECT_EQ(result("cvt.s32.s64 %d3, %d4;", {range(0, 0x7fffffff)}), "[0, 2147483647]");
+  EXPECT_EQ(result("cvt.u32.u64 %d3, %d4;", {number(kMinusOne)}), "4294967295");
+  EXPECT_EQ(result("cvt.s16.u32 %r3, %r4;", {number(0x8000)}), "18446744073709518848");
+  // What reads 32 bits of it finds the same number.
+  EXPECT_EQ(of_two("add.s32", number(kMinusOne - 1), number(1)), std::to_string(kAll32));
+  EXPECT_EQ(result("setp.lt.s32 %p3, %r4, %r5;", {number(kMinusOne), number(0)}), "1");
+  EXPECT_EQ(result("setp.eq.u32 %p3, %r4, %r5;", {number(kMinusOne), number(kAll32)}), "1");
 }
 
 TEST(Value, Selections) {

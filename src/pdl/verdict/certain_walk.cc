@@ -279,7 +279,7 @@ class Walk {
   KnownValue passed(const Operation& operation) const {
     if (operation.sources.size() != 1) return {};
     const KnownValue value = of(operation.sources[0]);
-    if (!takes(operation)) return value;
+    if (!takes(operation)) return operation.cuts && value.is_address() ? KnownValue() : value;
     const auto part = parts_.find(operation.sources[0].id);
     const bool is_whole = part != parts_.end() && part->second == part_of(operation, 1);
     if (!is_whole || !value.is_number()) return is_whole ? value : KnownValue();
