@@ -195,6 +195,27 @@ __global__ void largest(const float* rows, int* at, float* sum, int columns) {
         self.assertEqual(text.count("guess: this kernel accesses so many"), 2)
         self.ok("run", "p.toml", "--strict", "--set", "columns=300")
 
+    def test_threads_that_go_through_a_row(self):
+        """There is a thread for each result, and not one for each element."""
+        program, _ = self.draft(source="""
+__global__ void sums(const float* m, float* of_rows, int rows, int cols) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  float sum = 0;
+  for (int c = 0; c < cols; ++c) sum += m[r * cols + c];
+  of_rows[r] = sum;
+}""")
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(max(rows, cols), 256)"])
+        self.assertEqual(program["buffers"]["m"]["shape"], ["rows", "cols"])
+        self.assertTrue(self.output("of_rows", "--set", "rows=700", "--set", "cols=3")[:700].all())
+        (self.folder / "p.toml").unlink()
+        program, _ = self.draft(source="""
+__global__ void of_all(const float* x, float* sum, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n * n) atomicAdd(sum, x[i]);
+}""", name="sum.cu")
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(n, 256) * n"])
+
     def test_a_kernel_that_reads_no_block_has_one(self):
         program, _ = self.draft(source="""
 __global__ void sum(const float* x, float* y, int n) {

@@ -277,7 +277,24 @@ class LaunchChoice {
       }
       is_smaller |= buffer.axes.has_value();
     }
-    if (is_smaller && !try_all(smaller).failure) kernel = std::move(smaller);
+    if (!is_smaller || try_all(smaller).failure) return;
+    kernel = std::move(smaller);
+    straighten(kernel);
+  }
+
+  // Where each thread goes through a row or a column, the results are a line: so are the threads.
+  void straighten(DraftKernel& kernel) const {
+    if (kernel.launch.cover.blocks != BlockForm::kLine) return;
+    // What a kernel adds to may need all of the threads.
+    const bool is_line = std::ranges::all_of(kernel.buffers, [](const DraftBuffer& buffer) {
+      return buffer.role == "input" || (buffer.role == "output" && buffer.axes == 1);
+    });
+    if (!is_line) return;
+    DraftKernel fewer = kernel;
+    fewer.launch.cover.blocks = BlockForm::kTiles;
+    const std::int64_t elements = sides_of(kernel.launch.cover.extent).trials.front();
+    const Trial trial = try_kernel(file_, origin_, fewer, elements, kTrialLimit);
+    if (!trial.failure && !trial.leaves_out) kernel = std::move(fewer);
   }
 
   bool is_late() const {

@@ -75,7 +75,10 @@ std::string grid_of(const LaunchGuess& guess, int axis, const DraftSize& sizes) 
   if (guess.cover.blocks == BlockForm::kOne) return fmt::to_string(cluster);
   const bool is_row = guess.cover.blocks == BlockForm::kRows;
   const int axes = axes_of(guess.cover.extent);
-  const std::string size = sizes.along(is_row ? axis + 1 : axis, axes);
+  // Results in a line, of which no name tells the axis of the square that they go through.
+  const bool goes_through = guess.cover.blocks == BlockForm::kTiles && guess.axes == 1;
+  const std::string size =
+      goes_through ? sizes.along(0, 1) : sizes.along(is_row ? axis + 1 : axis, axes);
   const std::uint32_t own = guess.tile[axis] > 0 ? guess.tile[axis] : guess.block[axis];
   const std::uint32_t divisor = cluster * (is_row ? 1 : own);
   std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
