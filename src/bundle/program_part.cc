@@ -72,6 +72,8 @@ const Program& BundleContent::program() const {
   definition->file = file->name();
   definition->text = toml->get();
   add_contents(*this, *definition);
+  // What a compile needed lies where the bundle was built.
+  for (ProgramKernel& kernel : definition->kernels) kernel.include.clear();
   // What a run should leave is compared where it is known.
   for (ProgramBuffer& buffer : definition->buffers) {
     if (buffer.expect.empty()) continue;

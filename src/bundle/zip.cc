@@ -181,8 +181,13 @@ std::string zip_directory(const std::vector<ZipEntry>& entries,
 }
 
 bool begins_as_bundle(std::string_view file) {
-  if (!file.starts_with("PK\3\4") || file.size() <= kFixedHeader) return false;
-  // A file that was cut in the name is one, too.
+  constexpr std::string_view kMagic = "PK\3\4";
+  // A file that was cut is one, too: in the magic, before the name, or in the name.
+  if (file.size() <= kFixedHeader) {
+    const std::size_t known = std::min(file.size(), kMagic.size());
+    return known > 0 && file.substr(0, known) == kMagic.substr(0, known);
+  }
+  if (!file.starts_with(kMagic)) return false;
   const std::string_view name = file.substr(kFixedHeader, kIndexEntry.size());
   return kIndexEntry.starts_with(name);
 }

@@ -46,6 +46,18 @@ void expect_read_back(std::vector<ZipEntry> entries) {
   }
 }
 
+// Whatever was cut off, the rest is told as a bundle.
+TEST(Zip, KnowsABundleByItsFirstBytes) {
+  const std::string header = zip_header({"baton.index", 4096, 100, 1}, 0);
+  for (const std::size_t size : {1, 3, 4, 29, 30, 31, 45, 62, 63}) {
+    EXPECT_TRUE(begins_as_bundle(header.substr(0, size))) << size;
+  }
+  EXPECT_FALSE(begins_as_bundle(""));
+  EXPECT_FALSE(begins_as_bundle("[symbols]"));
+  EXPECT_FALSE(begins_as_bundle("PKs = 1"));
+  EXPECT_FALSE(begins_as_bundle(zip_header({"other.txt", 4096, 100, 1}, 0)));
+}
+
 TEST(Zip, ReadsBackWhatItWrote) {
   expect_read_back({{"baton.index", 0, 100, 1}, {"a", 0, 0, 2}, {"b/c.cu", 0, 4096, 3}});
 }

@@ -211,6 +211,13 @@ TEST_F(LaunchTest, ElementsAreOfTheTypeThatTheNameGives) {
   halves.launch({}, shorts, DevicePointer<short>{at}, DevicePointer<double>{at});
   EXPECT_THROW(halves.launch({}, out_, shorts, DevicePointer<double>{at}), Error);
   EXPECT_THROW(halves.launch({}, shorts, shorts, DevicePointer<std::int64_t>{at}), Error);
+  try {
+    halves.launch({.block = 4096}, shorts, DevicePointer<short>{at}, DevicePointer<double>{at});
+    FAIL() << "was launched";
+  } catch (const Error& limit) {
+    EXPECT_THAT(limit.what(),
+                AllOf(HasSubstr("kernel halves: "), testing::Not(HasSubstr("_Z6halves"))));
+  }
   // The way of a plan.
   LaunchPlan plan = LaunchPlan::make(numbers, {}, out_, shorts, nullptr, at, nullptr);
   EXPECT_THROW(plan.set(0, shorts), Error);

@@ -1,5 +1,6 @@
 #include "launch/limits.h"
 
+#include "image/names/readable_names.h"
 #include "launch/attribute_limits.h"
 
 namespace baton::launch {
@@ -78,7 +79,9 @@ void require_fit(const KernelState& kernel, const ResolvedKernel& resolved,
                  const LaunchConfig& config) {
   if (fits(resolved, config)) [[likely]]
     return;
-  if (auto broken = broken_limit(kernel, resolved, config)) throw std::move(*broken);
+  if (const auto broken = broken_limit(kernel, resolved, config)) {
+    throw image::with_readable_names(*broken);
+  }
   throw error(ErrorCode::kInternal, "kernel {}: a config was rejected without a broken limit",
               kernel.facts().name);
 }

@@ -265,9 +265,9 @@ class GraphPlayer : public Player {
     }
     if (!given_up || layout_.marks.empty()) {
       failure.note(
-          fmt::format("the run is one graph of {} nodes; the stream executor names the step that "
+          fmt::format("the run is one graph of {} node{}; the stream executor names the step that "
                       "did not complete",
-                      counts_.nodes));
+                      counts_.nodes, counts_.nodes == 1 ? "" : "s"));
       return;
     }
     std::size_t done = 0;

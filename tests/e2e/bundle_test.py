@@ -323,6 +323,12 @@ class Bundles(Case):
 
         refused(whole[:-1], "truncated")
         refused(whole[:100], "truncated")
+        refused(whole[:20], "truncated: it has 20 bytes")
+        for command in ("run", "check"):
+            self.write("damaged.baton", b"")
+            self.check(self.baton(command, "damaged.baton"), 2, "the file is empty", "build the bundle again")
+            self.write("damaged.baton", whole[10:])
+            self.check(self.baton(command, "damaged.baton"), 2, "damaged.baton")
         refused(whole[:5000], "truncated")
         refused(whole + b"\0", "damaged")
         flipped = bytearray(whole)

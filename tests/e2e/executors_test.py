@@ -84,6 +84,11 @@ class Executors(Case):
             self.assertEqual(found["findings"], [])
         self.assertIn("add", (self.folder / "t.json").read_text())
 
+    def test_one_of_each_is_counted_as_one(self):
+        self.write("one.toml", program(BUFFERS, KERNELS, ADD, G=8))
+        text = self.baton("run", "one.toml", "--executor", "graph").out
+        self.assertIn("one graph of 1 node and 0 edges, ", text)
+
     def test_a_hang_names_step_and_edge(self):
         self.write("p.toml", HANGS)
         for executor in ("stream", "graph"):

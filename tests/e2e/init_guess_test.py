@@ -149,6 +149,100 @@ __global__ void k(Rows r) {
         self.assertEqual({name: buffer["role"] for name, buffer in program["buffers"].items()},
                          {"r_x": "input", "r_y": "inout"})
 
+    def test_steps_are_in_the_order_of_the_source(self):
+        """Compilers put templates, and kernels that are local to the file, behind the others."""
+        self.write("first.cuh", "#define I (blockIdx.x * blockDim.x + threadIdx.x)\n"
+                                "static __global__ void first(float* a, int n) { if (I < n) a[I] = I; }\n")
+        program, text = self.draft("--entry", "third<2>", "--entry", "first", "--entry", "fourth", source="""
+#include "first.cuh"
+extern "C" __global__ void second(float* b, const float* a, int n) { if (I < n) b[I] = 2 * a[I]; }
+template <int K> __global__ void third(float* c, const float* b, int n) { if (I < n) c[I] = b[I] + K; }
+static __global__ void fourth(float* d, const float* c, int n) { if (I < n) d[I] = c[I] * c[I]; }
+extern "C" __global__ void fifth(float* e, const float* d, int n) { if (I < n) e[I] = -d[I]; }
+""")
+        self.assertEqual([step["launch"] for step in program["steps"]], ["first", "second", "third", "fourth", "fifth"])
+        self.assertEqual(text.count("is that of"), 4)
+        numpy.testing.assert_array_equal(self.output("fifth_e")[:4], [-4, -16, -36, -64])
+
+    def test_buffers_of_which_a_kernel_accesses_less(self):
+        """A value for each row, and one of all."""
+        program, text = self.draft(source="""
+__global__ void largest(const float* rows, int* at, float* sum, int columns) {
+  __shared__ float values[256];
+  __shared__ int places[256];
+  float value = -2;
+  int place = 0;
+  for (int i = threadIdx.x; i < columns; i += blockDim.x) {
+    const float other = rows[blockIdx.x * columns + i];
+    if (other > value) { value = other; place = i; }
+  }
+  values[threadIdx.x] = value;
+  places[threadIdx.x] = place;
+  for (int half = 128; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half && values[threadIdx.x + half] > values[threadIdx.x]) {
+      values[threadIdx.x] = values[threadIdx.x + half];
+      places[threadIdx.x] = places[threadIdx.x + half];
+    }
+  }
+  if (threadIdx.x == 0) {
+    at[blockIdx.x] = places[0];
+    atomicAdd(sum, values[0]);
+  }
+}""")
+        shapes = {name: buffer["shape"] for name, buffer in program["buffers"].items()}
+        self.assertEqual(shapes, {"rows": ["columns", "columns"], "at": ["columns"], "sum": [1]})
+        self.assertEqual(text.count("guess: this kernel accesses so many"), 2)
+        self.ok("run", "p.toml", "--strict", "--set", "columns=300")
+
+    def test_threads_that_go_through_a_row(self):
+        """There is a thread for each result, and not one for each element."""
+        program, _ = self.draft(source="""
+__global__ void sums(const float* m, float* of_rows, int rows, int cols) {
+  const int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  float sum = 0;
+  for (int c = 0; c < cols; ++c) sum += m[r * cols + c];
+  of_rows[r] = sum;
+}""")
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(max(rows, cols), 256)"])
+        self.assertEqual(program["buffers"]["m"]["shape"], ["rows", "cols"])
+        self.assertTrue(self.output("of_rows", "--set", "rows=700", "--set", "cols=3")[:700].all())
+        (self.folder / "p.toml").unlink()
+        program, _ = self.draft(source="""
+__global__ void of_all(const float* x, float* sum, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n * n) atomicAdd(sum, x[i]);
+}""", name="sum.cu")
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(n, 256) * n"])
+
+    def test_a_kernel_that_reads_no_block_has_one(self):
+        program, _ = self.draft(source="""
+__global__ void sum(const float* x, float* y, int n) {
+  float own = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) own += x[i];
+  for (int o = 16; o; o /= 2) own += __shfl_xor_sync(~0u, own, o);
+  if (threadIdx.x % 32 == 0) atomicAdd(y, own);
+}""")
+        self.assertEqual(program["steps"][0]["grid"], [1])
+        self.assertEqual(program["buffers"]["y"]["shape"], [1])
+
+    def test_a_long_run_has_a_smaller_size(self):
+        """By counts of instructions, which are the same whatever else the machine does."""
+        sizes = {}
+        for turns in ("1", "n", "n * 64L"):
+            source = ("__global__ void k(float* y, const float* x, int n) {\n"
+                      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "  float sum = 0;\n"
+                      f"  for (long j = 0; j < {turns}; ++j) sum += x[j % n];\n"
+                      "  if (i < n) y[i] = sum;\n}\n")
+            self.write("k.cu", source)
+            (self.folder / "p.toml").unlink(missing_ok=True)
+            self.ok("init", "k.cu", "-o", "p.toml")
+            text = (self.folder / "p.toml").read_text()
+            sizes[turns] = int(text.split("n = ")[1].split()[0])
+        self.assertEqual(sizes, {"1": 2**20, "n": 2**12, "n * 64L": 2**12})
+
     def test_kernels_that_size_the_same_buffer_differently(self):
         program, text = self.draft(source=SCAN)
         self.assertEqual(list(program["buffers"]), ["block_sums_in", "block_sums_sums"])

@@ -43,6 +43,39 @@ int main() { reduce<<<1, 256, 1024>>>(nullptr, nullptr, 0); }
   out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1] + in[(y - 1) * width + x] + in[(y + 1) * width + x];
 }
 """, {"block": [16, 16], "grid": ["ceildiv(width, 16)", "ceildiv(height, 16)"]}),
+    "marching": ("""__global__ void marching(const float* in, float* out, int nx, int ny, int nz, float c) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= nx - 1 || y >= ny - 1) return;
+  const int plane = nx * ny;
+  int i = y * nx + x;
+  float below = in[i], own = in[i + plane];
+  for (int z = 1; z < nz - 1; ++z) {
+    i += plane;
+    const float above = in[i + plane];
+    out[i] = c * (below + above + in[i - 1] + in[i + 1] + in[i - nx] + in[i + nx]) - own;
+    below = own;
+    own = above;
+  }
+}
+""", {"block": [16, 16], "grid": ["ceildiv(nx, 16)", "ceildiv(ny, 16)"]}),
+    "marching_tiles": ("""#define BX 32
+#define BY 8
+__global__ void marching_tiles(float* out, const float* in, int nx, int ny, int nz) {
+  __shared__ float s[BY][BX];
+  const int x = blockIdx.x * BX + threadIdx.x, y = blockIdx.y * BY + threadIdx.y;
+  const bool is_inside = x < nx && y < ny;
+  for (int z = 0; z < nz; ++z) {
+    __syncthreads();
+    s[threadIdx.y][threadIdx.x] = is_inside ? in[(z * ny + y) * nx + x] : 0;
+    __syncthreads();
+    if (is_inside) out[(z * ny + y) * nx + x] = s[threadIdx.y][threadIdx.x ^ 1];
+  }
+}
+""", {"block": [32, 8], "grid": ["ceildiv(nx, 32)", "ceildiv(ny, 8)"]}),
+    "planes": ("""__global__ void planes(float* v, int nx, int ny, int nz) {
+  for (int x = threadIdx.x; x < nx; x += blockDim.x) v[(blockIdx.y * ny + blockIdx.x) * nx + x] *= 2;
+}
+""", {"block": [256], "grid": ["ny", "nz"]}),
     "volume": ("""__global__ void volume(float* v, int n) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   int z = blockIdx.z * blockDim.z + threadIdx.z;
@@ -157,7 +190,7 @@ __global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, i
   for (int o = 16; o; o >>= 1) m = fmaxf(m, __shfl_xor_sync(~0u, m, o));
   if (threadIdx.x % 32 == 0) atomicMax((int*)&most[0], __float_as_int(m));
 }
-""", {"block": [256], "grid": ["ceildiv(n, 256)"]}),
+""", {"block": [256], "grid": [1]}),
     "histogram": ("""__global__ void histogram(const unsigned char* data, unsigned* bins, size_t n) {
   __shared__ unsigned local[256];
   for (int b = threadIdx.x; b < 256; b += blockDim.x) local[b] = 0;

@@ -137,6 +137,10 @@ args = ["y", nan]
         self.assertEqual([m["index"] for m in output["first"]], [[i, 1] for i in range(5)])
         self.assertEqual(output["pattern"], "column 1, [:, 1]")
         self.assertAlmostEqual(output["largest"]["absolute"], 1, 5)
+        # No error is relative to 0.
+        self.save("zeros.npy", np.zeros_like(want))
+        out = self.baton("run", "p.toml", *until, "--expect", "y=zeros.npy").out
+        self.assertRegex(out, r"largest error: [0-9.]+, \d+ ulps")
         # Any buffer can be compared.
         self.save("h.npy", h)
         self.check(self.baton("run", "p.toml", *until, "--expect", "h=h.npy"), 0)

@@ -210,11 +210,6 @@ class BadInput(Replay):
             self.assertIn("use sim:h200", error)
         self.assertFalse(self.path.exists())
 
-    def test_a_record_without_launches(self):
-        self.record("true")
-        done, report = self.replay()
-        self.assertEqual((done.returncode, report["processes"]), (0, []), done.stderr)
-
     def test_an_image_that_is_missing(self):
         self.record(REPLAYED, "bounds")
         (image,) = (self.path / "images").iterdir()
@@ -247,6 +242,27 @@ class BadInput(Replay):
         self.assertEqual((done.returncode, report["error"]["code"]), (3, "unsupported"))
         self.assertIn("none of the record's launches could be replayed, so nothing was checked: launches of produce: its "
                       "image is not in the record", done.stderr)
+
+    def test_a_record_without_launches_is_no_success(self):
+        self.record("true")
+        done, report = self.replay()
+        self.assertEqual((done.returncode, report["error"]["code"], report["processes"]), (3, "unsupported", []))
+        self.assertIn("the record has no launch, copy or fill, so nothing was checked", done.stderr)
+
+    def test_lost_events_are_damage(self):
+        for contents, missing in ((True, "is missing, "), (False, "has images of kernels and no file of events")):
+            with self.subTest(contents=contents):
+                self.record(REPLAYED, "clean", contents=contents)
+                (events,) = self.path.glob("*.events")
+                events.unlink()
+                done, report = self.replay()
+                self.assertEqual((done.returncode, report["error"]["code"]), (1, "damaged"))
+                self.assertIn(missing, done.stderr)
+                for command in ("check", "inspect"):
+                    done = run(BATON, command, self.path)
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    self.assertIn(missing, done.stderr)
+                    self.assertNotIn("no process used", done.stdout)
 
     def test_the_time_is_limited(self):
         self.record(CHAIN, "safe", 20000)

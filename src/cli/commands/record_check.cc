@@ -156,7 +156,7 @@ void check_record(const CheckCommand& command, const std::filesystem::path& file
                          edge.reason);
     }
   }
-  if (record.processes.empty()) {
+  if (record.processes.empty() && record.damage.empty()) {
     output.line("{}: no process used the CUDA driver: there is no launch", file.string());
   }
   if (command.verbose) output.line("\nthe images of the record: baton inspect {}", file.string());

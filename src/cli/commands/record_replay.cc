@@ -183,19 +183,26 @@ Json json_of_process(const record::ProcessRecord& process, const replay::ReplayR
   return json;
 }
 
-// Counts the launches of all processes, and those that the simulated GPU executed.
+// Counts the launches of all processes, those that the simulated GPU executed, and other work.
 struct ReplayedLaunches {
-  std::uint64_t recorded = 0, replayed = 0;
+  std::uint64_t recorded = 0, replayed = 0, transfers = 0;
   std::string reason;  // for the first that was left out
 
   void add(const replay::ReplayResult& result) {
     recorded += result.launches;
     replayed += result.replayed + result.graph_launches;
+    transfers += result.copies + result.fills;
     if (reason.empty() && !result.left_out.empty()) reason = result.left_out.front().what;
   }
   // Nothing was checked where nothing was replayed.
   void require_any() const {
-    if (recorded == 0 || replayed != 0) return;
+    if (replayed != 0) return;
+    if (recorded == 0) {
+      if (transfers != 0) return;
+      throw error(ErrorCode::kUnsupported,
+                  "the record has no launch, copy or fill, so nothing was checked; record a "
+                  "program that uses the CUDA driver");
+    }
     throw error(ErrorCode::kUnsupported,
                 "none of the record's launches could be replayed, so nothing was checked: {}",
                 reason);
@@ -216,9 +223,6 @@ void replay_record(const RunCommand& command, Output& output, const std::atomic<
               printable(fmt::format("{}", fmt::join(record.command, " "))), record.device);
   const Device device = open_simulator(command);
   show_device(device, output);
-  if (record.processes.empty()) {
-    output.line("no process used the CUDA driver: there is nothing to replay");
-  }
   ReplayErrors found;
   ReplayedLaunches launches;
   const auto start = std::chrono::steady_clock::now();

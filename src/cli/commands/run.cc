@@ -80,8 +80,8 @@ baton::RunOptions run_options(const RunCommand& command, ExecutorKind executor,
     // A graph is one launch: it does not tell how many of its steps are done.
     const std::string steps_text =
         in_graph && progress.steps_done == 0
-            ? fmt::format("one graph of {} steps", progress.steps)
-            : fmt::format("{} of {} steps", progress.steps_done, progress.steps);
+            ? fmt::format("one graph of {}", counted(progress.steps, "step"))
+            : fmt::format("{} of {}", progress.steps_done, counted(progress.steps, "step"));
     output.progress(fmt::format("run {} of {}: {}, {}", progress.run + 1, repeat, steps_text,
                                 format_duration(passed.count())),
                     share, passed.count());

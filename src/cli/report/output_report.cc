@@ -76,8 +76,10 @@ void show_mismatches(const OutputResult& result, Output& output) {
   output.line("");
   output.line("{}: {:.3g} % of the elements differ{}{}", result.name, share,
               comparison.pattern.empty() ? "" : ": ", comparison.pattern);
-  output.line("  largest error: {:.3g}, relative {:.3g}{}", comparison.largest_absolute,
-              comparison.largest_relative,
+  // Where all that differs should be 0, no error is relative to anything.
+  const bool has_relative = comparison.largest_relative > 0;
+  output.line("  largest error: {:.3g}{}{}", comparison.largest_absolute,
+              has_relative ? fmt::format(", relative {:.3g}", comparison.largest_relative) : "",
               has_ulps ? fmt::format(", {} ulps", comparison.largest_ulps) : "");
   using enum Table::Align;
   Table table({{"index"}, {"got", kRight}, {"want", kRight}});

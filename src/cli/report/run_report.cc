@@ -223,9 +223,9 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   }
   output.text("\n" + table.format(output.terminal()));
   if (in_graph) {
-    output.line(
-        "one graph of {} nodes and {} edges, {} of them programmatic: the time is the whole run's",
-        report.graph->nodes, report.graph->edges, report.graph->programmatic_edges);
+    output.line("one graph of {} and {}, {} of them programmatic: the time is the whole run's",
+                counted(report.graph->nodes, "node"), counted(report.graph->edges, "edge"),
+                report.graph->programmatic_edges);
   }
   for (const ConditionReport& condition : report.conditions) {
     if (!condition.executions) continue;

@@ -19,7 +19,11 @@ constexpr std::string_view kHostCode =
 std::string searched_folders(const Request& request) {
   std::vector<std::string> folders;
   for (const auto* list : {&request.parsed.include, &request.toolkit.include}) {
-    for (const std::filesystem::path& folder : *list) folders.push_back(folder.string());
+    for (const std::filesystem::path& folder : *list) {
+      std::error_code failure;
+      const bool is_there = std::filesystem::is_directory(folder, failure);
+      folders.push_back(folder.string() + (is_there ? "" : " (no such folder)"));
+    }
   }
   return fmt::format(
       "searched for it in the folder of the file that includes it, then in {}; add a "

@@ -25,6 +25,17 @@ TEST(Hints, NameTheSearchedFolders) {
               testing::ElementsAre(HasSubstr("searched for it in the folder of the file")));
 }
 
+TEST(Hints, TellWhichSearchedFolderIsNotThere) {
+  Diagnostic diagnostic;
+  diagnostic.severity = Diagnostic::Severity::kError;
+  diagnostic.message = "cannot open source file \"n.h\"";
+  const CompileOptions options{.arch = "sm_90a"};
+  Source source = Source::from_text("__global__ void k() {}");
+  source.include = {"/no/such", "/"};
+  EXPECT_THAT(hints_for({diagnostic}, make_request(source, options, false)),
+              testing::ElementsAre(HasSubstr("/no/such (no such folder), /, ")));
+}
+
 // Wheels of PyTorch bring CUDA's headers without those of crt, which some of them include.
 TEST(Hints, NameThePackageOfCrt) {
   EXPECT_THAT(hints_about("cannot open source file \"crt/host_defines.h\""),

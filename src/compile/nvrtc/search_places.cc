@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 #include <mutex>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/log.h"
@@ -47,9 +49,17 @@ std::vector<fs::path> split_path(std::string_view list) {
   return folders;
 }
 
+// A compile searches several times, and one warning about a value is enough.
+bool is_first_time(const std::string& root) {
+  static std::mutex mutex;
+  static std::set<std::string>* const seen = new std::set<std::string>();  // outlives all threads
+  const std::lock_guard lock(mutex);
+  return seen->insert(root).second;
+}
+
 std::vector<SearchPlace> chosen_roots(const std::optional<std::string>& root) {
   if (!root || *root == kNone) return {};
-  if (!holds_folder(*root)) {
+  if (!holds_folder(*root) && is_first_time(*root)) {
     log(LogLevel::kWarning,
         "BATON_CUDA_ROOT is {}, which is not a folder: Baton looks for CUDA elsewhere", *root);
   }

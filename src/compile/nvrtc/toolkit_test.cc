@@ -10,6 +10,7 @@
 #include "base/file/file.h"
 #include "base/system/dynamic_library.h"
 #include "baton/error.h"
+#include "baton/log.h"
 #include "compile/nvrtc/search_places.h"
 
 namespace baton::compiler {
@@ -91,6 +92,21 @@ TEST_F(ToolkitTest, ALinkerCanBeNamed) {
   EXPECT_EQ(find_toolkit().nvjitlink, root_.path() / "own/linker.so");
   setenv("BATON_NVJITLINK", "/nonexistent", 1);
   EXPECT_EQ(find_toolkit().nvjitlink, std::nullopt);
+}
+
+// Each search asks for the value, and a compile searches several times.
+TEST_F(ToolkitTest, WarnsOnceOfARootThatIsNotThere) {
+  std::vector<std::string> warnings;
+  set_log_callback([&](LogLevel level, std::string_view message) {
+    if (level == LogLevel::kWarning) warnings.emplace_back(message);
+  });
+  const std::string root = (root_.path() / "nowhere").string();
+  setenv("BATON_CUDA_ROOT", root.c_str(), 1);
+  find_toolkit();
+  find_toolkit();
+  set_log_callback(nullptr);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find(root + ", which is not a folder"), std::string::npos) << warnings[0];
 }
 
 TEST_F(ToolkitTest, NamesEachPlaceOnce) {

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "base/text/text.h"
 #include "program/buffer_init.h"
 #include "program/buffer_roles.h"
+#include "program/check/missing_folders.h"
 #include "program/check/unused_names.h"
 #include "program/expression/scope.h"
 #include "program/frozen_rows.h"
@@ -189,6 +192,7 @@ Validation validate(ProgramDefinition& program) {
   }
   check_steps(program.steps, scope);
   found.warnings = warnings_about(program, scope);
+  std::ranges::move(missing_folder_warnings(program), std::back_inserter(found.warnings));
   return found;
 }
 

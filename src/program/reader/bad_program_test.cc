@@ -57,6 +57,18 @@ TEST(BadProgram, CudaSourceIsToldWhereItGoes) {
   }
 }
 
+// A bundle without its first bytes is read as a program.
+TEST(BadProgram, WhatIsLeftOfABundleIsToldAsSuch) {
+  for (const char* text : {"", "TONINDEX\xff", "x"}) {
+    try {
+      Program::from_text(text, "model.baton");
+      FAIL() << "it was accepted";
+    } catch (const Error& failure) {
+      EXPECT_THAT(failure.what(), HasSubstr("build the bundle again, or copy it again")) << text;
+    }
+  }
+}
+
 constexpr ErrorCode kInvalid = ErrorCode::kInvalidInput;
 constexpr ErrorCode kNotFound = ErrorCode::kNotFound;
 

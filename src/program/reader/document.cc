@@ -37,6 +37,10 @@ namespace {
 // million dots would overflow the stack. A few are enough.
 constexpr int kMaxDots = 64;
 
+// A bundle that lost its first bytes comes here, since nothing else tells what it was.
+constexpr std::string_view kBundleEnding = ".baton";
+constexpr const char* kBuildAgain = "build the bundle again, or copy it again";
+
 // Holds the dots of one key or number, outside strings and comments, against kMaxDots.
 class DotCounter {
  public:
@@ -189,6 +193,9 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
                    "a program of {} is larger than the limit of {}", format_bytes(text_.size()),
                    format_bytes(kMaxBytes));
   }
+  if (text_.empty() && std::string_view(name_).ends_with(kBundleEnding)) {
+    throw error_at({name_}, ErrorCode::kInvalidInput, "the file is empty; {}", kBuildAgain);
+  }
   if (text_.find('\0') != std::string::npos) {
     throw error_at({name_}, ErrorCode::kInvalidInput,
                    "a program file is text, and this one holds a NUL byte; images of kernels are "
@@ -208,6 +215,9 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
       refusal.note(
           "a program file names CUDA source, by source = \"...\"; baton compile makes an "
           "image of it");
+    }
+    if (file.ends_with(kBundleEnding)) {
+      refusal.note(fmt::format("a bundle begins otherwise: {}", kBuildAgain));
     }
     throw refusal;
   }

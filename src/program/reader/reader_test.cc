@@ -306,6 +306,31 @@ fill = { buffer = "z", value = 0 }
   EXPECT_EQ(program.steps()[0].where.to_string(), "plain:5:1");
 }
 
+TEST(ProgramReader, FoldersThatAreNotThereAreWarnings) {
+  const Program program = Program::from_text(R"([kernels.k]
+text = "k"
+include = ["/nowhere/inc", "/"]
+[kernels.l]
+text = "l"
+include = ["/dev/null"]
+[[steps]]
+launch = "k"
+grid = [1]
+block = [32]
+[[steps]]
+launch = "l"
+grid = [1]
+block = [32]
+)",
+                                             "p.toml");
+  EXPECT_THAT(
+      program.warnings(),
+      testing::ElementsAre("p.toml:1:10: the include folder /nowhere/inc of kernel k is not there; "
+                           "name another, or remove it",
+                           "p.toml:4:10: the include folder /dev/null of kernel l is no folder; "
+                           "name another, or remove it"));
+}
+
 // A name that nothing uses is mostly a slip. Extents, offsets, attributes and variables are uses.
 TEST(ProgramReader, NamesThatNothingUsesAreWarnings) {
   const Program program = Program::from_text(R"([symbols]

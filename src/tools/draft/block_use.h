@@ -12,6 +12,11 @@ struct BlockUse {
   // The constant that an axis of the block's index is multiplied with, "blockIdx.x * 32": the
   // elements of a block along it. A power of two; 0: none, or several.
   std::array<std::uint32_t, 3> tile = {};
+  // Whether an axis of the block's index is multiplied with such a constant or with the block's own
+  // extent: the blocks have tiles along it. Otherwise each block has a row, a plane and the like.
+  std::array<bool, 3> is_tiled = {};
+  bool reads_block = true;         // reads the block's index
+  bool tells_tiles = false;        // whether `is_tiled` tells of all the code
   bool reads_thread = true;        // reads the thread's index
   bool has_warp_matrices = false;  // multiplies matrices by whole warps
 };

@@ -45,6 +45,25 @@ TEST(BlockUse, OtherFactorsAreNone) {
   }
 }
 
+TEST(BlockUse, TheExtentOfABlockIsATileToo) {
+  const BlockUse use = use_of(
+      "  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n"
+      "  mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+      "  mov.u32 %r5, %ctaid.z;\n  mov.u32 %r6, %ntid.z;\n"
+      "  cvt.u64.u32 %rd1, %r5;\n  cvt.u64.u32 %rd2, %r6;\n  mul.lo.s64 %rd3, %rd2, %rd1;\n");
+  EXPECT_TRUE(use.tells_tiles);
+  EXPECT_THAT(use.is_tiled, ElementsAre(true, false, true));
+  EXPECT_THAT(use.tile, ElementsAre(0, 0, 0));
+  EXPECT_THAT(use_of("  mov.u32 %r1, %ctaid.y;\n  shl.b32 %r2, %r1, 3;\n").is_tiled,
+              ElementsAre(false, true, false));
+  // The extent along another axis, and a size of the whole.
+  EXPECT_THAT(use_of("  mov.u32 %r1, %ctaid.x;\n  mov.u32 %r2, %ntid.y;\n"
+                     "  mul.lo.s32 %r3, %r1, %r2;\n  mul.lo.s32 %r4, %r1, %r5;\n")
+                  .is_tiled,
+              ElementsAre(false, false, false));
+  EXPECT_FALSE(use_of("  call.uni vprintf, (%rd1, %rd2);\n").tells_tiles);
+}
+
 TEST(BlockUse, ReadsTheIndexOfAThread) {
   EXPECT_FALSE(use_of("  mov.u32 %r1, %ctaid.x;\n").reads_thread);
   for (const char* body :
@@ -53,6 +72,15 @@ TEST(BlockUse, ReadsTheIndexOfAThread) {
     EXPECT_TRUE(use_of(body).reads_thread) << body;
   }
   EXPECT_TRUE(BlockUse().reads_thread);  // without code
+  EXPECT_TRUE(BlockUse().reads_block);
+}
+
+TEST(BlockUse, ReadsTheIndexOfABlock) {
+  EXPECT_FALSE(use_of("  mov.u32 %r1, %tid.x;\n  mov.u32 %r2, %ntid.x;\n").reads_block);
+  for (const char* body : {"  mov.u32 %r1, %ctaid.z;\n", "  mov.u32 %r1, %cluster_ctarank;\n",
+                           "  call.uni vprintf, (%rd1, %rd2);\n"}) {
+    EXPECT_TRUE(use_of(body).reads_block) << body;
+  }
 }
 
 }  // namespace

@@ -48,7 +48,10 @@ struct DraftBuffer {
   std::string_view role;   // "input", "output", "inout"
   std::string definition;  // as TOML, with "@" for the shape
   DType dtype = DType::kF32;
-  std::int64_t fixed = 0;              // elements, whatever the symbols are; 0: `DraftKernel::size`
+  std::int64_t fixed = 0;  // elements, whatever the symbols are; 0: `DraftKernel::size`
+  // The axes of what the kernel accesses of it, where trials show fewer than the launch covers;
+  // with 0 axes it is one element.
+  std::optional<int> axes = {};
   std::optional<DraftSize> size = {};  // where it is not that of its kernel
 };
 

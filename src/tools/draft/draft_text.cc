@@ -30,7 +30,7 @@ std::string toml_string(std::string_view text) {
 }
 
 std::string with_shape(const DraftBuffer& buffer, const DraftKernel& kernel) {
-  const int count = axes_of(kernel.launch.cover.extent);
+  const int count = buffer.axes.value_or(axes_of(kernel.launch.cover.extent));
   const DraftSize& sizes = buffer.size ? *buffer.size : kernel.size;
   std::vector<std::string> axes;
   for (int axis = count; axis-- > 0;) {
@@ -39,10 +39,15 @@ std::string with_shape(const DraftBuffer& buffer, const DraftKernel& kernel) {
     axes.push_back(fmt::format("\"{}\"", size));
   }
   std::string result = buffer.definition;
-  const bool is_fixed = buffer.fixed > 0;
+  const bool is_fixed = buffer.fixed > 0 || count == 0;
   result.replace(result.find('@'), 1,
-                 is_fixed ? fmt::to_string(buffer.fixed) : fmt::to_string(fmt::join(axes, ", ")));
-  if (is_fixed) result += "; guess: this kernel accesses so many, whatever the sizes are";
+                 is_fixed ? fmt::to_string(std::max(buffer.fixed, std::int64_t{1}))
+                          : fmt::to_string(fmt::join(axes, ", ")));
+  if (is_fixed) {
+    result += "; guess: this kernel accesses so many, whatever the sizes are";
+  } else if (buffer.axes) {
+    result += "; guess: this kernel accesses so many";
+  }
   return result;
 }
 

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <ctime>
 
 #include "base/array/float_convert.h"
+#include "base/error.h"
+#include "base/text/text.h"
 #include "baton/device.h"
 #include "baton/executable.h"
 #include "driver/finding_kind.h"
@@ -38,7 +42,34 @@ bool is_code_error(const FindingReport& finding) {
   });
 }
 
+double processor_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+// The wall-clock time of a run for each second of its limit, at most: for one that never works.
+constexpr int kMostIdle = 30;
+
+// Runs a program until its end, or until the process took so much processor time.
+void run_within(Executable& executable, std::chrono::seconds limit) {
+  std::atomic<bool> is_late = false;
+  const double end = processor_seconds() + static_cast<double>(limit.count());
+  RunOptions options;
+  options.timeout = limit * kMostIdle;
+  options.interrupt = &is_late;
+  options.progress = [&](const RunProgress&) { is_late = processor_seconds() >= end; };
+  try {
+    executable.run(options);
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kInterrupted) throw;
+    throw error(ErrorCode::kTimeout, "the run took longer than {} of processor time",
+                format_duration(static_cast<double>(limit.count())));
+  }
+}
+
 void look_at(const RunReport& report, Trial& trial) {
+  for (const StepReport& step : report.steps) {
+    trial.instructions += step.warp_instructions.value_or(0);
+  }
   const auto first = std::ranges::find_if(report.findings, is_code_error);
   if (trial.failure && first != report.findings.end()) trial.failure->code_error = *first;
   const auto has = [&](driver::FindingKind kind) {
@@ -90,9 +121,7 @@ Trial try_kernel(const KernelFile& file, const std::filesystem::path& origin,
     const Device device = Device::open(kDraftDevice);
     const Program program = with_marks(text);
     executable = Executable::prepare(program, device, PrepareOptions{});
-    RunOptions options;
-    options.timeout = limit;
-    executable->run(options);
+    run_within(*executable, limit);
     for (const ProgramBuffer& buffer : program.buffers()) {
       trial.leaves_out |= is_marked(buffer) && keeps_marks(executable->output(buffer.name));
     }

@@ -34,9 +34,12 @@ struct Trial {
   bool breaks_off() const { return failure && failure->breaks_off; }
   // Whether it broke off at an access outside of the buffers.
   bool is_outside = false;
+  // The instructions of its warps, the same on every machine.
+  std::uint64_t instructions = 0;
 };
 
 // Runs the kernel with its guessed launch on the simulated GPU. `elements`: the size along an axis.
+// `limit`: of the time that processors work for it. What else the machine does has no part in that.
 Trial try_kernel(const KernelFile& file, const std::filesystem::path& origin,
                  const DraftKernel& kernel, std::int64_t elements, std::chrono::seconds limit);
 

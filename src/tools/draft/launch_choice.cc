@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <ctime>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -12,12 +15,13 @@ namespace {
 
 using std::chrono::seconds;
 
+// Processor time: the limits catch guesses with which a kernel goes astray.
 constexpr seconds kScoutLimit{5};
 constexpr seconds kTrialLimit{20};
-// The time of a run of the draft, which its reader waits for.
-constexpr seconds kDraftLimit{2};
-// The time of all trials of one kernel, after which no further guess is tried.
-constexpr seconds kTrialsLimit{30};
+// That of all trials of one kernel, after which no further guess is tried.
+constexpr double kTrialsLimit = 60;
+// The instructions of warps in a run of the draft, which its reader waits for: one or two seconds.
+constexpr double kDraftInstructions = 16e6;
 
 // The elements beyond a line that a kernel may access: those of a stencil, the last of the offsets
 // of rows, or those of an error by one.
@@ -35,11 +39,11 @@ class LaunchChoice {
       : file_(file), origin_(origin), kernel_(kernel) {}
 
   std::optional<TrialFailure> make() {
-    // A kernel that writes past its buffers with any other N takes multiples of its block. Blocks
-    // that have rows come last: many kernels run with them, and leave elements out.
-    for (const bool are_rows : {false, true}) {
+    // A kernel that writes past its buffers with any other N takes multiples of its block. Buffers
+    // of more than the blocks cover come last: most kernels run with them, and leave elements out.
+    for (const bool has_more : {false, true}) {
       for (const bool has_bounds : {true, false}) {
-        if (try_guesses(are_rows, has_bounds)) return std::move(left_);
+        if (try_guesses(has_more, has_bounds)) return std::move(left_);
       }
     }
     kernel_.launch = kernel_.launches.front();
@@ -54,13 +58,20 @@ class LaunchChoice {
     std::optional<Trial> trial = std::nullopt;
   };
 
+  // Whether the buffers have more elements than the threads: each block, or each thread, goes
+  // through several.
+  static bool has_more_than_blocks(const LaunchGuess& guess) {
+    if (guess.cover.blocks == BlockForm::kRows) return true;
+    return guess.cover.blocks != BlockForm::kLine && axes_of(guess.cover.extent) > guess.axes;
+  }
+
   // Chooses the first guess that runs to its end; false if there is none. Kernels with bounds of
   // their own run with any N.
-  bool try_guesses(bool are_rows, bool has_bounds) {
+  bool try_guesses(bool has_more, bool has_bounds) {
     has_bounds_ = has_bounds;
     std::vector<Scouted> guesses;
     for (const LaunchGuess& guess : kernel_.launches) {
-      if ((guess.cover.blocks == BlockForm::kRows) == are_rows) guesses.push_back({&guess});
+      if (has_more_than_blocks(guess) == has_more) guesses.push_back({&guess});
     }
     std::optional<DraftKernel> second_best;
     std::vector<const LaunchGuess*> left;
@@ -140,6 +151,7 @@ class LaunchChoice {
     }
     kernel_ = std::move(tried);
     left_ = std::move(trial.failure);
+    if (!left_ && has_bounds_) shrink(kernel_);
     return true;
   }
 
@@ -204,23 +216,95 @@ class LaunchChoice {
     return trial;
   }
 
-  // Tries the N of the draft, and smaller ones where a run takes long. Sets the one that is left.
-  Trial try_draft(DraftKernel& kernel) const {
-    Trial trial;
-    for (const std::int64_t elements : sides_of(kernel.launch.cover.extent).draft) {
-      trial = try_kernel(file_, origin_, kernel, elements, kDraftLimit);
-      kernel.elements = elements;
-      if (!trial.failure || trial.failure->error.code() != ErrorCode::kTimeout) break;
-    }
-    return trial;
+  // What a run with N elements along an axis took.
+  struct Sample {
+    std::int64_t elements = 0;
+    std::uint64_t instructions = 0;
+  };
+
+  // The instructions of a run with more elements, if they go on growing as they did; 0 if the first
+  // run has none, since it broke off.
+  static double expected(const Sample& first, const Sample& last, std::int64_t elements) {
+    if (first.instructions == 0 || first.elements == last.elements) return 0;
+    const auto ratio = [](auto of, auto to) {
+      return std::max(static_cast<double>(of) / static_cast<double>(std::max<decltype(to)>(to, 1)),
+                      1.0);
+    };
+    const double power = std::log(ratio(last.instructions, first.instructions)) /
+                         std::log(ratio(last.elements, first.elements));
+    return static_cast<double>(last.instructions) * std::pow(ratio(elements, last.elements), power);
   }
 
-  bool is_late() const { return std::chrono::steady_clock::now() - begin_ > kTrialsLimit; }
+  // Tries the smallest N of the draft, and larger ones as far as a run has few instructions. Sets
+  // the one that is left.
+  Trial try_draft(DraftKernel& kernel) const {
+    const std::vector<std::int64_t>& draft = sides_of(kernel.launch.cover.extent).draft;
+    const std::int64_t least = draft.back();
+    // A run with fewer tells how the instructions grow.
+    const std::int64_t fewer = std::max<std::int64_t>(least / 4, kernel.multiple_of);
+    Sample last = {fewer, try_kernel(file_, origin_, kernel, fewer, kTrialLimit).instructions};
+    Trial kept;
+    for (auto at = draft.rbegin(); at != draft.rend(); ++at) {
+      const std::int64_t elements = *at;
+      Trial trial = try_kernel(file_, origin_, kernel, elements, kTrialLimit);
+      const bool is_slow = trial.failure && trial.failure->error.code() == ErrorCode::kTimeout;
+      const bool is_long = static_cast<double>(trial.instructions) > kDraftInstructions;
+      if (elements != least && (is_slow || is_long)) break;
+      kept = std::move(trial);
+      kernel.elements = elements;
+      if (kept.breaks_off() || std::next(at) == draft.rend()) break;
+      const Sample now = {elements, kept.instructions};
+      if (expected(last, now, *std::next(at)) > kDraftInstructions) break;
+      last = now;
+    }
+    return kept;
+  }
+
+  // Takes axes from buffers of which the kernel accesses less than its launch covers: sums, and
+  // values for each row of a square.
+  void shrink(DraftKernel& kernel) const {
+    if (kernel.beyond > 0) return;
+    const Extent extent = kernel.launch.cover.extent;
+    DraftKernel smaller = kernel;
+    bool is_smaller = false;
+    for (DraftBuffer& buffer : smaller.buffers) {
+      if (buffer.fixed > 0 || buffer.size) continue;
+      for (int axes = 0; axes < axes_of(extent) && !buffer.axes; ++axes) {
+        buffer.axes = axes;
+        const std::int64_t elements = sides_of(extent).trials.back();
+        const Trial trial = try_kernel(file_, origin_, smaller, elements, kScoutLimit);
+        if (trial.failure) buffer.axes.reset();
+      }
+      is_smaller |= buffer.axes.has_value();
+    }
+    if (!is_smaller || try_all(smaller).failure) return;
+    kernel = std::move(smaller);
+    straighten(kernel);
+  }
+
+  // Where each thread goes through a row or a column, the results are a line: so are the threads.
+  void straighten(DraftKernel& kernel) const {
+    if (kernel.launch.cover.blocks != BlockForm::kLine) return;
+    // What a kernel adds to may need all of the threads.
+    const bool is_line = std::ranges::all_of(kernel.buffers, [](const DraftBuffer& buffer) {
+      return buffer.role == "input" || (buffer.role == "output" && buffer.axes == 1);
+    });
+    if (!is_line) return;
+    DraftKernel fewer = kernel;
+    fewer.launch.cover.blocks = BlockForm::kTiles;
+    const std::int64_t elements = sides_of(kernel.launch.cover.extent).trials.front();
+    const Trial trial = try_kernel(file_, origin_, fewer, elements, kTrialLimit);
+    if (!trial.failure && !trial.leaves_out) kernel = std::move(fewer);
+  }
+
+  bool is_late() const {
+    return static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC > kTrialsLimit;
+  }
 
   const KernelFile& file_;
   const std::filesystem::path& origin_;
   DraftKernel& kernel_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const std::clock_t begin_ = std::clock();
   bool has_bounds_ = true;             // of the guesses that are tried
   std::optional<TrialFailure> first_;  // of the likeliest guess
   std::optional<TrialFailure> left_;   // of the chosen one

@@ -44,22 +44,41 @@ std::vector<Block> blocks_of(const KernelFacts& facts, int axes, const BlockUse&
 }
 
 // A kernel that knows one axis of blocks may have one, two or three axes of elements.
-std::vector<Cover> covers_of(int axes) {
-  if (axes == 1) {
-    return {{Extent::kLine, BlockForm::kTiles},
-            {Extent::kSquare, BlockForm::kLine},
-            {Extent::kSquare, BlockForm::kRows},
-            {Extent::kCube, BlockForm::kRows}};
+std::vector<Cover> covers_of(int axes, const BlockUse& use) {
+  if (!use.reads_block) {
+    return {{Extent::kLine, BlockForm::kOne},
+            {Extent::kSquare, BlockForm::kOne},
+            {Extent::kCube, BlockForm::kOne}};
   }
-  if (axes == 2) return {{Extent::kSquare, BlockForm::kTiles}, {Extent::kCube, BlockForm::kRows}};
+  if (axes == 1) {
+    std::vector<Cover> covers = {{Extent::kLine, BlockForm::kTiles},
+                                 {Extent::kSquare, BlockForm::kLine},
+                                 {Extent::kSquare, BlockForm::kRows},
+                                 {Extent::kCube, BlockForm::kRows}};
+    // Blocks without tiles are in no line of tiles.
+    if (use.tells_tiles && !use.is_tiled[0]) covers.erase(covers.begin() + 1);
+    return covers;
+  }
+  if (axes == 2) {
+    std::vector<Cover> covers = {{Extent::kSquare, BlockForm::kTiles},
+                                 {Extent::kCube, BlockForm::kRows}};
+    // Threads with tiles along both axes go through the third one in a loop.
+    const bool goes_through = use.is_tiled[0] && use.is_tiled[1];
+    if (goes_through) covers.insert(covers.begin() + 1, {Extent::kCube, BlockForm::kTiles});
+    return covers;
+  }
   return {{Extent::kCube, BlockForm::kTiles}};
 }
 
 std::string grid_of(const LaunchGuess& guess, int axis, const DraftSize& sizes) {
   const std::uint32_t cluster = guess.cluster[axis];
+  if (guess.cover.blocks == BlockForm::kOne) return fmt::to_string(cluster);
   const bool is_row = guess.cover.blocks == BlockForm::kRows;
   const int axes = axes_of(guess.cover.extent);
-  const std::string size = sizes.along(is_row ? axis + 1 : axis, axes);
+  // Results in a line, of which no name tells the axis of the square that they go through.
+  const bool goes_through = guess.cover.blocks == BlockForm::kTiles && guess.axes == 1;
+  const std::string size =
+      goes_through ? sizes.along(0, 1) : sizes.along(is_row ? axis + 1 : axis, axes);
   const std::uint32_t own = guess.tile[axis] > 0 ? guess.tile[axis] : guess.block[axis];
   const std::uint32_t divisor = cluster * (is_row ? 1 : own);
   std::string blocks = fmt::format("ceildiv({}, {})", size, divisor);
@@ -99,7 +118,7 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
   if (facts.required_cluster) common.cluster = *facts.required_cluster;
   std::vector<LaunchGuess> guesses;
   for (const Block& block : blocks_of(facts, thread_axes, use)) {
-    for (const Cover& cover : covers_of(common.axes)) {
+    for (const Cover& cover : covers_of(common.axes, use)) {
       LaunchGuess guess = common;
       guess.block = block;
       guess.cover = cover;
@@ -122,7 +141,9 @@ std::vector<LaunchGuess> launch_guesses(const KernelFacts& facts, const image::R
 std::string launch_lines(const LaunchGuess& guess, const DraftSize& size) {
   std::vector<std::string> grid;
   for (int axis = 0; axis < guess.axes; ++axis) {
-    grid.push_back("\"" + grid_of(guess, axis, size) + "\"");
+    const bool is_number = guess.cover.blocks == BlockForm::kOne;
+    const std::string blocks = grid_of(guess, axis, size);
+    grid.push_back(is_number ? blocks : fmt::format("\"{}\"", blocks));
   }
   int used = 3;
   while (used > 1 && guess.block[used - 1] == 1) --used;

@@ -23,6 +23,7 @@ enum class BlockForm : std::uint8_t {
   kTiles,  // along each axis of the grid, so many as N threads need
   kRows,   // N blocks along each axis, of which each has a row
   kLine,   // in one line, so many as all elements of a square need
+  kOne,    // one block, for a kernel that does not tell its blocks apart
 };
 
 struct Cover {

@@ -96,6 +96,31 @@ TEST(LaunchGuess, BlocksInALineCoverALineASquareAndRows) {
                                           HasSubstr("[\"N\"]"), HasSubstr("[\"N\"]")));
 }
 
+// Each block has a row where its index is not multiplied by the extent of a block.
+TEST(LaunchGuess, BlocksWithoutTilesAreInNoLineOfTiles) {
+  for (const LaunchGuess& guess : launch_guesses({}, {}, {.tells_tiles = true})) {
+    EXPECT_NE(guess.cover.blocks, BlockForm::kLine);
+  }
+}
+
+TEST(LaunchGuess, OneBlockForAKernelThatReadsNoBlock) {
+  for (const LaunchGuess& guess : launch_guesses({}, {}, {.reads_block = false})) {
+    EXPECT_THAT(launch_lines(guess, {{"N"}}), HasSubstr("grid   = [1]  # guess"));
+  }
+}
+
+// A stencil whose threads go through the planes.
+TEST(LaunchGuess, TilesAlongTwoAxesMayCoverACube) {
+  std::vector<std::string> grids;
+  const BlockUse use = {.is_tiled = {true, true, false}, .tells_tiles = true};
+  for (const LaunchGuess& guess : launch_guesses({}, reads(2, 2), use)) {
+    if (guess.block[0] == 16) grids.push_back(launch_lines(guess, {{"nx", "ny", "nz"}}));
+  }
+  EXPECT_THAT(grids, testing::ElementsAre(HasSubstr("\"ceildiv(max(nx, ny, nz), 16)\", "),
+                                          HasSubstr("[\"ceildiv(nx, 16)\", \"ceildiv(ny, 16)\"]"),
+                                          HasSubstr("[\"ny\", \"nz\"]")));
+}
+
 TEST(LaunchGuess, DynamicSharedMemoryGrows) {
   EXPECT_THAT(first_lines({}), Not(HasSubstr("shared")));
   image::Reached reached;

@@ -13,6 +13,7 @@
 #include "tools/draft/draft_text.h"
 #include "tools/draft/draft_trial.h"
 #include "tools/draft/launch_choice.h"
+#include "tools/draft/source_order.h"
 
 namespace baton::tools {
 namespace {
@@ -70,6 +71,8 @@ void share_buffers(std::vector<DraftKernel>& kernels) {
                      each.fixed == read.fixed;
             });
         if (written == kernels[writer].buffers.end()) continue;
+        // The one of more elements serves both.
+        if (!read.axes || (written->axes && *written->axes < *read.axes)) written->axes = read.axes;
         if (!is_sized_alike)
           written->size = joined(written->size.value_or(earlier.size), kernel.size);
         std::ranges::replace(kernel.arguments, "\"" + read.name + "\"",
@@ -97,7 +100,8 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
         "{} holds machine code and no PTX: no guess was tried, and the program runs on a GPU alone",
         file.string()));
   }
-  for (const KernelFacts& facts : all) {
+  for (const KernelFacts* const next : kernels_in_order(kernels_of_file, file)) {
+    const KernelFacts& facts = *next;
     DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
                                       names, find_function(options.functions, facts));
     if (!kernel.textures.empty()) {

@@ -47,6 +47,35 @@ void read_manifest(RecordContents& record) {
   }
 }
 
+// The files of a folder whose names end so, by name.
+std::vector<fs::path> files_of(const fs::path& folder, std::string_view ending) {
+  std::vector<fs::path> files;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure); !failure && at != fs::directory_iterator();
+       at.increment(failure)) {
+    if (at->path().extension() == ending) files.push_back(at->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// A process leaves its contents and its images beside its events. Without the events they are what
+// a record lost, and it is not the record of a program without launches.
+void note_missing_events(RecordContents& record, const std::vector<fs::path>& events) {
+  const std::size_t known = record.damage.size();
+  for (const fs::path& contents : files_of(record.path, record::kContentsEnding)) {
+    fs::path file = contents;
+    file.replace_extension(record::kEventsEnding);
+    if (std::ranges::find(events, file) != events.end()) continue;
+    record.damage.push_back(
+        fmt::format("{} is missing, {} is there", file.string(), contents.filename().string()));
+  }
+  if (record.damage.size() == known && events.empty() && !record.images.empty()) {
+    record.damage.push_back(fmt::format("{} has images of kernels and no file of events ({})",
+                                        record.path.string(), record::kEventsEnding));
+  }
+}
+
 }  // namespace
 
 bool is_record(const fs::path& path) {
@@ -102,13 +131,7 @@ RecordContents read_record(const fs::path& path) {
   RecordContents record;
   record.path = path;
   read_manifest(record);
-  std::vector<fs::path> files;
-  std::error_code failure;
-  for (fs::directory_iterator at(path, failure); !failure && at != fs::directory_iterator();
-       at.increment(failure)) {
-    if (at->path().extension() == record::kEventsEnding) files.push_back(at->path());
-  }
-  std::ranges::sort(files);
+  const std::vector<fs::path> files = files_of(path, record::kEventsEnding);
   for (const fs::path& file : files) {
     try {
       record.processes.push_back(record::read_events(read_file(file), file.string()));
@@ -118,6 +141,7 @@ RecordContents read_record(const fs::path& path) {
       record.damage.push_back(unreadable.message());
     }
   }
+  std::error_code failure;
   for (fs::directory_iterator at(path / record::kImages, failure);
        !failure && at != fs::directory_iterator(); at.increment(failure)) {
     std::error_code unreadable;
@@ -127,6 +151,7 @@ RecordContents read_record(const fs::path& path) {
     record.images.push_back({name, at->file_size(unreadable)});
   }
   std::ranges::sort(record.images, {}, &RecordImage::digest);
+  note_missing_events(record, files);
   return record;
 }
 
