@@ -20,10 +20,9 @@ constexpr std::uint32_t kMaxRefined = 4096;
 }  // namespace
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
-                     load::Footprints& footprints, bool has_pdl, overlap::LoadedValue loaded)
+                     load::Footprints& footprints, bool has_pdl, KeptAddresses kept)
     : footprints_(footprints),
       has_pdl_(has_pdl),
-      loaded_(loaded),
       memory_(buffers, footprints),
       chain_([this](overlap::MemoryId id) { return memory_[id].is_constant; },
              [this](overlap::MemoryId id) { return memory_[id].counter; },
@@ -34,7 +33,7 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       collective_decisions_(plan.leaves),
       ends_(plan.launches + plan.leaves),
       by_values_(plan.launches),
-      binder_(plan.launches, memory_, footprints, loaded),
+      binder_(plan.launches, memory_, footprints, std::move(kept)),
       write_check_(memory_, budget_.witness_steps) {}
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
@@ -75,7 +74,7 @@ void EdgeJudge::note_values(const Candidate& candidate) {
 }
 
 void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early) {
-  stores_differences_ |= bound.stores_differences;
+  flow_.add(bound, candidate.now.launch == nullptr);
   branches_.add(bound, candidate.step.label, early);
   chain_.follow(bound, early);
   if (!early) {
@@ -291,8 +290,7 @@ bool EdgeJudge::kernel(const bind::CollectiveExecution& execution) {
       execution.collective, execution.values,
       [this](std::uint32_t buffer) { return memory_.start_of(buffer); }, shared_memory());
   overlap::BoundLaunch bound =
-      overlap::bind(*launch.footprint, launch.arguments, launch.extents.block, launch.extents.grid,
-                    variables_of(nullptr), loaded_);
+      binder_.bind(*launch.footprint, launch.arguments, launch.extents, variables_of(nullptr));
   bound.number = number;
   if (bound.by_value) by_collective_values_ = true;
   Candidate candidate{

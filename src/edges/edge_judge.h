@@ -13,6 +13,7 @@
 #include "baton/error.h"
 #include "bind/binder.h"
 #include "bind/tape_update.h"
+#include "edges/address_flow.h"
 #include "edges/branch_judge.h"
 #include "edges/judged_memory.h"
 #include "edges/launch_binder.h"
@@ -34,11 +35,10 @@ struct TriggerFacts {
 // forbids an early start, all of them are full.
 class EdgeJudge : public bind::LaunchObserver {
  public:
-  // `has_pdl`: whether the device has programmatic dependent launch. `loaded`: what kernels may
-  // load, by what the program's kernels store. The buffers and the footprints must outlive the
-  // judge.
+  // `has_pdl`: whether the device has programmatic dependent launch. `kept`: where steps of the
+  // program may have left addresses. The buffers and the footprints must outlive the judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
-            bool has_pdl, overlap::LoadedValue loaded = overlap::LoadedValue::kIndex);
+            bool has_pdl, KeptAddresses kept = {});
 
   bool launch(const bind::LaunchExecution& execution) override;
   void skip(const bind::PlannedLaunch& launch, const bind::PlannedStep& step, bind::Before before,
@@ -49,6 +49,8 @@ class EdgeJudge : public bind::LaunchObserver {
   void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
               std::uint64_t bytes, bool writes) override {
     const MemoryPlace& start = memory_.start_of(buffer);
+    const bool receives = std::holds_alternative<bind::PlannedCollective>(step.action);
+    flow_.add(&step, start.memory, writes, receives);
     branches_.add(start.memory, start.offset + offset, bytes, writes, step.label, number_of(step));
   }
   void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
@@ -75,9 +77,13 @@ class EdgeJudge : public bind::LaunchObserver {
   // By launch.
   std::vector<TriggerFacts> trigger_facts() const;
   bind::DecidedByValues decided_by_values() const;
-  // Whether a launch may store differences of addresses. What any launch loads, also in a later
-  // run, may then be one.
-  bool stores_differences() const { return stores_differences_; }
+  // `kept`, and where else the steps may leave addresses, or what was computed from several, if
+  // they are there. What a launch loads from there may then be such a value, also in a later run.
+  KeptAddresses spread(KeptAddresses kept) const {
+    return flow_.spread(std::move(kept), [this](overlap::MemoryId id) -> const std::string& {
+      return memory_[id].name;
+    });
+  }
   // What `looks_further_back` answered, call by call: '0' or '1'.
   const std::string& answers() const { return answers_; }
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
@@ -166,9 +172,8 @@ class EdgeJudge : public bind::LaunchObserver {
 
   load::Footprints& footprints_;
   const bool has_pdl_;
-  const overlap::LoadedValue loaded_;
-  bool stores_differences_ = false;
   JudgedMemory memory_;
+  AddressFlow flow_;
   overlap::LaunchChain chain_;
   BranchJudge branches_;
   std::vector<Decision> decisions_;             // by launch

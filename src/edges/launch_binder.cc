@@ -70,15 +70,27 @@ overlap::BoundLaunch LaunchBinder::bind(const bind::LaunchExecution& execution) 
   const overlap::VariableNumber variable = [&](std::string_view name, bool constant) {
     return memory_.variable(execution.step.label, name, constant);
   };
-  overlap::BoundLaunch bound =
-      overlap::bind(*site.footprint, site.arguments, extents_of(config.block),
-                    extents_of(config.grid), variable, loaded_);
+  overlap::BoundLaunch bound = bind(*site.footprint, site.arguments,
+                                    {extents_of(config.block), extents_of(config.grid)}, variable);
   bound.number = execution.launch.number;
   if (!share_memory(site.arguments) && !bound.has_wide_places) {
     site.bound = bound;
     site.grid = config.grid;
   }
   return bound;
+}
+
+overlap::BoundLaunch LaunchBinder::bind(const overlap::Footprint& footprint,
+                                        std::span<const overlap::GivenArgument> arguments,
+                                        const overlap::LaunchExtents& extents,
+                                        const overlap::VariableNumber& variable) const {
+  const auto bind_with = [&](overlap::LoadedValue loaded) {
+    return overlap::bind(footprint, arguments, extents.block, extents.grid, variable, loaded);
+  };
+  overlap::BoundLaunch bound = bind_with(overlap::LoadedValue::kFollowed);
+  const bool may_load_addresses = kept_.may_reach(
+      bound, [this](overlap::MemoryId id) -> const std::string& { return memory_[id].name; });
+  return may_load_addresses ? bind_with(overlap::LoadedValue::kDifference) : bound;
 }
 
 }  // namespace baton::edges

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bind/binder.h"
+#include "edges/address_flow.h"
 #include "edges/judged_memory.h"
 #include "load/footprints.h"
 #include "pdl/footprint/bound.h"
+#include "pdl/verdict/certain_walk.h"
 
 namespace baton::edges {
 
@@ -22,12 +25,18 @@ inline std::array<std::uint32_t, 3> extents_of(const Dim3& dim) {
 // what the next execution has too.
 class LaunchBinder {
  public:
-  // `launches`: how many the program has. The memory and the footprints must outlive it.
+  // `launches`: how many the program has. `kept`: where steps left addresses. The memory and the
+  // footprints must outlive it.
   LaunchBinder(std::size_t launches, JudgedMemory& memory, load::Footprints& footprints,
-               overlap::LoadedValue loaded)
-      : memory_(memory), footprints_(footprints), loaded_(loaded), sites_(launches) {}
+               KeptAddresses kept)
+      : memory_(memory), footprints_(footprints), kept_(std::move(kept)), sites_(launches) {}
 
   overlap::BoundLaunch bind(const bind::LaunchExecution& execution);
+  // Of any launch. What it loads is an index, unless it may load from where addresses were left.
+  overlap::BoundLaunch bind(const overlap::Footprint& footprint,
+                            std::span<const overlap::GivenArgument> arguments,
+                            const overlap::LaunchExtents& extents,
+                            const overlap::VariableNumber& variable) const;
   // Of the last execution of that launch.
   std::span<const overlap::GivenArgument> arguments(std::uint32_t launch) const {
     return sites_[launch].arguments;
@@ -46,7 +55,7 @@ class LaunchBinder {
 
   JudgedMemory& memory_;
   load::Footprints& footprints_;
-  const overlap::LoadedValue loaded_;
+  const KeptAddresses kept_;
   std::vector<Site> sites_;  // by launch
 };
 

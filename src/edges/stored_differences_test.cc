@@ -24,9 +24,10 @@ class StoredDifferences : public DeviceTest {
     text += buffer("w", "i32", "[64]", "weight", "ones") +
             buffer("x", "i32", "[64]", "state", "zeros") +
             buffer("z", "i32", "[64]", "output", "zeros") +
-            buffer("t", "u64", "[4]", "state", "zeros");
-    for (const char* const kernel :
-         {"leaves_difference", "tells_difference", "leaves_address", "writes", "follows"}) {
+            buffer("t", "u64", "[4]", "state", "zeros") +
+            buffer("u", "u64", "[4]", "state", "zeros");
+    for (const char* const kernel : {"leaves_difference", "tells_difference", "leaves_address",
+                                     "leaves_through_block", "writes", "follows"}) {
       text += fmt::format("[kernels.{}]\nptx = \"differences.ptx\"\n", kernel);
     }
     text += "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
@@ -54,6 +55,31 @@ TEST_F(StoredDifferences, ThatNoKernelStoresLeadNowhere) {
 TEST_F(StoredDifferences, FollowFromAddressesThatAreStored) {
   EXPECT_EQ(edge({address_, cut_, writes_, follows_}).verdict, EdgeVerdict::kUnknown);
   EXPECT_EQ(edge({writes_, follows_, cut_, address_}).verdict, EdgeVerdict::kUnknown);
+}
+
+TEST_F(StoredDifferences, FollowFromAddressesThatTheBlockCopies) {
+  const std::string block = launch("leaves_through_block", "\"t\", \"x\", \"w\"");
+  EXPECT_EQ(edge({block, cut_, writes_, follows_}).verdict, EdgeVerdict::kUnknown);
+}
+
+// Only a kernel that may load from where addresses may be is affected.
+TEST_F(StoredDifferences, StayWhereTheyAreStored) {
+  const std::string beside = launch("leaves_address", "\"u\", \"x\", \"w\"");
+  EXPECT_EQ(edge({beside, cut_, writes_, follows_}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(edge({writes_, follows_, cut_, beside}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(edge({writes_, follows_}, beside).verdict, EdgeVerdict::kProven);
+}
+
+TEST_F(StoredDifferences, FollowCopiesAndKernels) {
+  const std::string beside = launch("leaves_address", "\"u\", \"x\", \"w\"");
+  const std::string copied = copy("u", "t");
+  const std::string moved = launch("follows", "\"u\", \"w\", \"t\"");
+  EXPECT_EQ(edge({beside, copied, writes_, follows_}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_, copied, beside}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_, cut_, moved}).verdict, EdgeVerdict::kProven);
+  EXPECT_EQ(edge({writes_, follows_, cut_, beside, cut_, moved}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_, cut_, moved}, beside).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_, copied}, beside).verdict, EdgeVerdict::kUnknown);
 }
 
 TEST_F(StoredDifferences, LeadToOtherBuffers) {

@@ -161,33 +161,38 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
   return resolve(setup->plan(), values.slots(), setup->table(values.buffers), {});
 }
 
-bool LoadedProgramState::setup_stores_differences(const std::vector<std::int64_t>& symbols,
-                                                  const bind::BufferTable& buffers) const {
-  if (!setup) return false;
+edges::KeptAddresses LoadedProgramState::spread_by_setup(edges::KeptAddresses kept,
+                                                         const std::vector<std::int64_t>& symbols,
+                                                         const bind::BufferTable& buffers) const {
   const bind::BufferTable table = setup->table(buffers);
   const auto taken = parts.take(device, setup->plan(), symbols);
-  edges::EdgeJudge judge(setup->plan(), table, footprints_, has_pdl());
+  edges::EdgeJudge judge(setup->plan(), table, footprints_, has_pdl(), kept);
   bind::bind_steps(setup->plan(), symbols, table, judge, streams_of(taken));
-  return judge.stores_differences();
+  return judge.spread(std::move(kept));
 }
 
 LoadedProgramState::JudgedSteps LoadedProgramState::judged(
     const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
     const bind::BufferTable& buffers, const std::shared_ptr<const SharedParts>& taken,
     const bind::PeerChoice& peers) const {
-  using overlap::LoadedValue;
-  const auto judge_with = [&](LoadedValue loaded) {
-    auto judge =
-        std::make_unique<edges::EdgeJudge>(planned, buffers, footprints_, has_pdl(), loaded);
+  // Where addresses may lie decides what kernels load, and so where they write, and what.
+  constexpr unsigned kMostPasses = 8;
+  const auto judge_with = [&](const edges::KeptAddresses& kept) {
+    auto judge = std::make_unique<edges::EdgeJudge>(planned, buffers, footprints_, has_pdl(), kept);
     bind::BoundSteps bound =
         bind::bind_steps(planned, symbols, buffers, *judge, streams_of(taken), peers);
     return JudgedSteps{std::move(judge), std::move(bound)};
   };
-  JudgedSteps result = judge_with(LoadedValue::kIndex);
-  // A later step may store what an earlier one loads in the next run.
-  const bool are_stored = result.judge->stores_differences() ||
-                          (&planned == &plan && setup_stores_differences(symbols, buffers));
-  return are_stored ? judge_with(LoadedValue::kDifference) : std::move(result);
+  edges::KeptAddresses kept;
+  for (unsigned pass = 0; pass < kMostPasses; ++pass) {
+    JudgedSteps result = judge_with(kept);
+    // A later step may store what an earlier one loads in the next run.
+    edges::KeptAddresses spread = result.judge->spread(kept);
+    if (setup && &planned == &plan) spread = spread_by_setup(std::move(spread), symbols, buffers);
+    if (spread == kept) return result;
+    kept = std::move(spread);
+  }
+  return judge_with(edges::KeptAddresses::anywhere());
 }
 
 ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,

@@ -110,8 +110,10 @@ class LoadedProgramState {
                      const bind::BufferTable& buffers,
                      const std::shared_ptr<const SharedParts>& taken,
                      const bind::PeerChoice& peers) const;
-  bool setup_stores_differences(const std::vector<std::int64_t>& symbols,
-                                const bind::BufferTable& buffers) const;
+  // `kept`, and where the setup steps may leave addresses if they are there.
+  edges::KeptAddresses spread_by_setup(edges::KeptAddresses kept,
+                                       const std::vector<std::int64_t>& symbols,
+                                       const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,
                           std::shared_ptr<const SharedParts> taken, const bind::PeerChoice& peers,

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "pdl/footprint/followed_compute.h"
 #include "pdl/footprint/footprint.h"
 #include "pdl/value/parameter_value.h"
 #include "pdl/value/value.h"
@@ -16,18 +17,6 @@ using Kind = Operation::Kind;
 
 constexpr unsigned kMaxNesting = 256;   // of values that are computed from each other
 constexpr unsigned kMaxPredicates = 4;  // between a comparison and a branch
-constexpr unsigned kMaxAdditions = 64;  // in one iteration of a loop
-constexpr WideInteger kMaxOffset = WideInteger{1} << 46;  // beyond it, an address is not followed
-constexpr std::uint32_t kNoOperation = UINT32_MAX;
-
-bool is_plain_compute(const Operation& operation) {
-  return operation.kind == Kind::kCompute && operation.instruction != nullptr &&
-         operation.guard == kNone && operation.defines.size() == 1;
-}
-
-bool has_negated_operand(const Operation& operation) {
-  return std::ranges::any_of(operation.instruction->operands, &ptx::InstructionOperand::negated);
-}
 
 // The only address among the operands; null: there are several, or none.
 const ptx::InstructionOperand* only_address(const ptx::Instruction& instruction) {
@@ -58,12 +47,17 @@ std::uint64_t bytes_of(const Operation& operation) {
 
 AccessRanges::AccessRanges(const Footprint& footprint, const DefinitionGraph& graph,
                            std::span<const GivenArgument> arguments, const LaunchExtents& extents,
-                           const VariableNumber& variable)
+                           const VariableNumber& variable, std::vector<bool> executed)
     : code_(*footprint.code),
       graph_(graph),
       arguments_(arguments),
       extents_(extents),
-      variable_(variable) {}
+      variable_(variable),
+      executed_(std::move(executed)) {}
+
+bool AccessRanges::executes(Place at) const {
+  return executed_.empty() || executed_[at];
+}
 
 bool AccessRanges::leads_to(std::span<const Place> roots, Place to, Place without, Place branch,
                             bool without_first) {
@@ -102,6 +96,7 @@ bool AccessRanges::is_current(Register id, Place user, Place at) {
 std::optional<ReachedBytes> AccessRanges::of(const AccessGroup& group) {
   std::optional<ReachedBytes> all;
   for (const Place at : group.operations) {
+    if (!executes(at)) continue;
     const std::optional<ReachedBytes> found = reached(at);
     if (!found || (all && all->memory != found->memory)) return std::nullopt;
     if (!all) all = found;
@@ -134,13 +129,14 @@ AccessRanges::Found AccessRanges::value_at(Register id, Place at) {
   if (!is_new || nesting_ >= kMaxNesting || steps_ == 0) return entry->second;
   ++nesting_;
   Found all;
-  for (std::size_t k = 0; k < graph_.definitions(id).size(); ++k) {
-    const Place definition = graph_.definitions(id)[k];
+  bool is_first = true;
+  for (const Place definition : graph_.definitions(id)) {
+    if (!executes(definition)) continue;
     const bool is_there = graph_.is_single(id) && graph_.dominates(definition, at);
     Found found = result_of(definition, is_there ? at : definition);
     if (!found) found = value_of(id);
-    found = restricted_from(id, definition, at, found);
-    all = k == 0 ? found : joined(all, found);
+    found = between_strides(id, restricted_from(id, definition, at, found));
+    all = std::exchange(is_first, false) ? found : joined(all, found);
     if (!all) break;
   }
   if (all && all->range.is_empty()) all.reset();  // the thread never comes there
@@ -169,10 +165,11 @@ AccessRanges::Found AccessRanges::joined(const Found& a, const Found& b) {
 
 AccessRanges::Found AccessRanges::joined_definitions(Register id) {
   Found all;
-  for (std::size_t k = 0; k < graph_.definitions(id).size(); ++k) {
-    const Place definition = graph_.definitions(id)[k];
+  bool is_first = true;
+  for (const Place definition : graph_.definitions(id)) {
+    if (!executes(definition)) continue;
     const Found found = result_of(definition, definition);
-    all = k == 0 ? found : joined(all, found);
+    all = std::exchange(is_first, false) ? found : joined(all, found);
     if (!all) return std::nullopt;
   }
   return all;
@@ -184,6 +181,10 @@ AccessRanges::Found AccessRanges::result_of(Place definition, Place at) {
   Found found;
   if (operation.kind == Kind::kLoad) {
     found = loaded(operation);
+  } else if (const auto chosen = chosen_operand(operation)) {
+    found = source_at(operation.sources[*chosen], definition, at);
+  } else if (const auto rest = rest_of_power(operation, definition)) {
+    found = rest;
   } else if (operation.kind == Kind::kCompute) {
     std::vector<Found> from;
     for (const ValueSource& source : operation.sources) {
@@ -291,83 +292,6 @@ AccessRanges::Found AccessRanges::computed(const Operation& operation,
   const std::optional<NumberRange> range = range_of(operation, numbers);
   if (!range) return std::nullopt;
   return Located{(*std::ranges::find_if(from, is_address))->memory, *range};
-}
-
-// --- Loops -------------------------------------------------------------------------------------
-
-// A register that a loop only adds to, as long as a condition bounds it: from its first values to
-// the bound and one addition more. By induction: it stays between the two as long as it did before,
-// because no addition happens above the bound.
-AccessRanges::Found AccessRanges::counted(Register id) {
-  Found first;
-  WideInteger most_growth = 0;
-  std::vector<Place> additions;
-  unsigned width = 64;
-  for (const Place definition : graph_.definitions(id)) {
-    if (const std::optional<NumberRange> added = growth(id, definition, definition, 0)) {
-      if (added->least < 0) return std::nullopt;
-      most_growth = std::max(most_growth, added->most);
-      width = std::min<unsigned>(width, code_.operations[definition].width);
-      additions.push_back(definition);
-      continue;
-    }
-    const Found found = result_of(definition, definition);
-    first = first ? joined(first, found) : found;
-    if (!first) return std::nullopt;
-  }
-  if (!first || additions.empty() || width < 32 || first->range.least < 0) return std::nullopt;
-  // Below it, a number with a sign and one without are the same, and an address does not wrap.
-  const WideInteger limit = first->memory ? kMaxOffset : all_signed(width).most;
-  const Located assumed{first->memory, {first->range.least, limit}};
-  WideInteger most = first->range.most;
-  for (const Place addition : additions) {
-    for (const Place definition : graph_.definitions(id)) {
-      const bool is_addition = std::ranges::find(additions, definition) != additions.end();
-      const Found bounded =
-          restricted_from(id, definition, addition, is_addition ? Found(assumed) : first);
-      if (bounded && bounded->range.is_empty()) continue;
-      if (!bounded || bounded->memory != first->memory || bounded->range.most >= limit) {
-        return std::nullopt;
-      }
-      most = std::max(most, bounded->range.most + most_growth);
-    }
-  }
-  if (most > limit) return std::nullopt;
-  return Located{first->memory, {first->range.least, most}};
-}
-
-// What is added to the register's own value on the way to the definition. `at`: an operation on
-// that way, which computes its result from the register.
-std::optional<NumberRange> AccessRanges::growth(Register id, Place definition, Place at,
-                                                unsigned depth) {
-  const Operation& operation = code_.operations[at];
-  if (!is_plain_compute(operation) || depth > kMaxAdditions || has_negated_operand(operation)) {
-    return std::nullopt;
-  }
-  const std::string_view name = operation.instruction->opcode;
-  const bool is_copy = name == "mov" && operation.sources.size() == 1;
-  const bool is_addition =
-      name == "add" && operation.sources.size() == 2 && !operation.instruction->has("cc") &&
-      !operation.instruction->has("sat") && operation.instruction->modifiers.size() == 1 &&
-      !operation.instruction->modifiers[0].starts_with('f') && operation.width >= 32;
-  if (!is_copy && !is_addition) return std::nullopt;
-  for (std::size_t k = 0; k < operation.sources.size(); ++k) {
-    const ValueSource& source = operation.sources[k];
-    if (source.kind != ValueSource::Kind::kRegister) continue;
-    if (!is_current(source.id, at, definition)) continue;
-    std::optional<NumberRange> before;
-    if (source.id == id) {
-      before = NumberRange::constant(0);
-    } else if (!code_.unset[source.id] && graph_.is_single(source.id)) {
-      before = growth(id, definition, graph_.definitions(source.id)[0], depth + 1);
-    }
-    if (!before) continue;
-    if (is_copy) return before;
-    const Found added = source_at(operation.sources[1 - k], at, definition);
-    if (!added || added->memory) return std::nullopt;
-    return NumberRange{before->least + added->range.least, before->most + added->range.most};
-  }
-  return std::nullopt;
 }
 
 // --- Conditions --------------------------------------------------------------------------------

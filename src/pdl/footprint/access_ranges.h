@@ -29,10 +29,11 @@ struct ReachedBytes {
 // access restricts the interval. Refers to all that it is made from. Not thread-safe.
 class AccessRanges {
  public:
-  // `graph`: of the footprint's code, which must not be null.
+  // `graph`: of the footprint's code, which must not be null. `executed`: which of its operations
+  // the launch may execute; empty: all.
   AccessRanges(const Footprint& footprint, const DefinitionGraph& graph,
                std::span<const GivenArgument> arguments, const LaunchExtents& extents,
-               const VariableNumber& variable);
+               const VariableNumber& variable, std::vector<bool> executed = {});
 
   // Of all accesses of a group; nothing: not known, or to more than one memory.
   std::optional<ReachedBytes> of(const AccessGroup& group);
@@ -46,6 +47,17 @@ class AccessRanges {
   using Found = std::optional<Located>;  // nothing: it may be anything
   using Register = std::uint32_t;
   using Place = std::uint32_t;  // an operation
+  struct Addition {
+    Place at = 0;
+    NumberRange added;
+  };
+  // A register that a loop adds to.
+  struct Counter {
+    std::vector<Place> begins;  // definitions that give it a first value
+    Found first;                // any of those
+    std::vector<Addition> additions;
+    unsigned width = 64;
+  };
 
   // Whether a path leads from one of `roots` to `to` that does not pass `without`. From `branch` it
   // does not take the first way on, or none of the others.
@@ -57,6 +69,7 @@ class AccessRanges {
   // in it at `at`.
   bool is_current(Register id, Place user, Place at);
 
+  bool executes(Place at) const;
   std::optional<ReachedBytes> reached(Place at);
   // When the thread comes to `at`, or at any time.
   Found value_at(Register id, Place at);
@@ -72,7 +85,16 @@ class AccessRanges {
   Found loaded(const Operation& operation) const;
   Found computed(const Operation& operation, std::span<const Found> from) const;
 
+  std::optional<std::size_t> chosen_operand(const Operation& operation);
+  Found rest_of_power(const Operation& operation, Place at);
+
   Found counted(Register id);
+  std::vector<WideInteger> ends_of(Register id, const Counter& counter);
+  std::optional<NumberRange> stays_in(Register id, const Counter& counter,
+                                      const NumberRange& candidate);
+  static std::optional<WideInteger> stride_of(const Counter& counter);
+  // `found`, of a value that the register has, without what lies between two strides.
+  Found between_strides(Register id, const Found& found) const;
   std::optional<NumberRange> growth(Register id, Place definition, Place at, unsigned depth);
 
   // `found`, which the definition gave the register, with what conditions on each way from there
@@ -87,8 +109,15 @@ class AccessRanges {
   std::span<const GivenArgument> arguments_;
   const LaunchExtents& extents_;
   const VariableNumber& variable_;
+  const std::vector<bool> executed_;
   std::map<std::pair<Register, Place>, Found> known_;
   std::map<Register, Found> known_always_;
+  // Registers that move from one number on by a stride.
+  struct Progression {
+    NumberRange held;
+    WideInteger first = 0, stride = 1;
+  };
+  std::map<Register, Progression> progressions_;
   std::uint64_t steps_ = std::uint64_t{1} << 22;  // that may yet be spent on paths
   unsigned nesting_ = 0;
 };

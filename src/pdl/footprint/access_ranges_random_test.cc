@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pdl/footprint/access_ranges.h"
+#include "pdl/footprint/bound.h"
 #include "pdl/footprint/range_launch.h"
 #include "pdl/test_support.h"
 
@@ -65,7 +66,16 @@ class RandomProgram {
 
   void arithmetic() {
     static constexpr const char* kTwo[] = {"add", "sub", "mul.lo", "min", "max"};
-    switch (pick(12)) {
+    switch (pick(14)) {
+      case 12:
+        rest();
+        break;
+      case 13:
+        text_ += fmt::format("setp.{}.{}32 %q{}, {}, {};\nselp.b64 {}, {}, {}, %q{};\n",
+                             comparison(), sign(), predicates_, word(), operand(), pointer(),
+                             pointer(), pointer(), predicates_);
+        predicates_ = (predicates_ + 1) % 64;
+        break;
       case 0:
         text_ += fmt::format("mad.lo.{}32 {}, {}, {}, {};\n", sign(), word(), word(), operand(),
                              operand());
@@ -114,6 +124,16 @@ class RandomProgram {
     }
   }
 
+  // Of a division by a power of 2, as compilers write it, or nearly so.
+  void rest() {
+    const std::string x = word(), rounded = word(), rest = word();
+    const std::uint32_t bits = 1 + pick(4);
+    text_ += fmt::format("shr.s32 {0}, {1}, 31; shr.u32 {0}, {0}, {2};\n", rounded, x, 32 - bits);
+    text_ += fmt::format("add.s32 {}, {}, {};\n", rounded, x, pick(5) == 0 ? word() : rounded);
+    text_ += fmt::format("and.b32 {0}, {0}, {1};\n", rounded, -(1 << bits));
+    text_ += fmt::format("sub.s32 {}, {}, {};\n", rest, x, rounded);
+  }
+
   std::string comparison() {
     static constexpr const char* kNames[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     return kNames[pick(6)];
@@ -152,19 +172,25 @@ class RandomProgram {
     text_ += begin + ":\n";
     const std::string bound = operand();
     const bool tests_first = pick(3) != 0;
+    const bool is_down = pick(3) == 0, meets = pick(3) == 0;
     const auto leave_loop = [&](const char* how, const std::string& to) {
       const std::string made = fmt::format("%q{}", predicates_++ % 64);
       text_ += fmt::format("setp.{}.{}32 {}, {}, {};\n@{} bra {};\n", how, sign(), made, counter,
                            bound, made, to);
     };
-    if (tests_first) leave_loop("ge", end);
+    const char* const ended = meets ? "eq" : is_down ? "le" : "ge";
+    if (tests_first) leave_loop(ended, end);
     block(depth + 1);
-    text_ += fmt::format("add.s32 {}, {}, {};\n", counter, counter, 1 + pick(8));
-    if (pick(3) == 0) text_ += fmt::format("add.s64 {}, {}, 16;\n", "%w2", "%w2");
+    const int step = meets && pick(2) == 0 ? 1 : static_cast<int>(1 + pick(8));
+    text_ += fmt::format("{0}.s32 {1}, {1}, {2};\n", is_down && step == 1 ? "sub" : "add", counter,
+                         is_down && step != 1 ? -step : step);
+    if (pick(3) == 0) {
+      text_ += fmt::format("add.s64 {0}, {0}, {1};\n", "%w2", is_down ? -16 : 16);
+    }
     if (tests_first) {
       text_ += fmt::format("bra {};\n", begin);
     } else {
-      leave_loop("lt", begin);
+      leave_loop(meets ? "ne" : is_down ? "gt" : "lt", begin);
     }
     text_ += end + ":\n";
   }
@@ -203,7 +229,11 @@ TEST(AccessRanges, HoldWhatThreadsTouch) {
     const Footprint footprint = footprint_of(body);
     ASSERT_NE(footprint.code, nullptr) << body;
     const DefinitionGraph graph(*footprint.code);
-    AccessRanges ranges(footprint, graph, given, RangeLaunch::kExtents, RangeLaunch::kNumber);
+    const std::vector<bool> some =
+        seed % 2 == 0
+            ? std::vector<bool>()
+            : executed(footprint, given, RangeLaunch::kExtents.block, RangeLaunch::kExtents.grid);
+    AccessRanges ranges(footprint, graph, given, RangeLaunch::kExtents, RangeLaunch::kNumber, some);
     std::vector<CertainAccess> touched;
     for (std::uint32_t thread = 0; thread < 48; ++thread) {
       std::uint64_t steps = 2000;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pdl/footprint/bound.h"
 #include "pdl/footprint/range_launch.h"
 #include "pdl/test_support.h"
 
@@ -76,7 +77,10 @@ TEST(AccessRanges, OfBits) {
   EXPECT_EQ(reach(of("popc.b32 %s, %r4;")), "1 [256, 388)");
   EXPECT_EQ(reach(of("clz.b32 %s, %r4;")), "1 [256, 388)");
   EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; or.b32 %s, %s, 8;")), "1 [288, 320)");
-  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; xor.b32 %s, %s, 8;")), "1 [256, 320)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; xor.b32 %s, %s, 8;")), "1 [288, 320)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 28; xor.b32 %s, %s, 8;")), "1 [256, 320)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 28; xor.b32 %s, 40, %s;")), "1 [384, 448)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %r4, 29; or.b32 %s, %s, 20;")), "1 [336, 352)");
   EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 3;")), "1 [256, 288)");
   EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 0;")), "1 [256, 260)");
   EXPECT_EQ(reach(of("bfe.u32 %s, %r4, 7, 259;")), "1 [256, 288)") << "8 bits of it count";
@@ -182,7 +186,7 @@ TEST(AccessRanges, Loops) {
   EXPECT_EQ(reach("add.s64 %d1, %a, 400; mov.u64 %d2, %a;\n"
                   "LOOP: setp.ge.u64 %p1, %d2, %d1; @%p1 bra END;\n"
                   "ld.global.u32 %r3, [%d2]; add.s64 %d2, %d2, 16; bra LOOP;\nEND: ret;"),
-            "1 [256, 659)");
+            "1 [256, 644)");
 }
 
 TEST(AccessRanges, WhatIsNotFollowed) {
@@ -271,15 +275,151 @@ TEST(AccessRanges, AConditionOnALaterValueSaysNothingOfAnEarlierOne) {
 }
 
 // Below 0, numbers with a sign have another order than those without.
-TEST(AccessRanges, ALoopThatBeginsBelowZeroIsNotCounted) {
-  const auto of = [](const std::string& begin) {
+TEST(AccessRanges, ALoopMayBeginBelowZero) {
+  const auto of = [](const std::string& begin, const std::string& sign = "s") {
     return reach("mov.s32 %r4, " + begin +
                  ";\nL: mul.wide.s32 %d1, %r4, 4; add.s64 %d1, %a, %d1; ld.global.u32 %r3, [%d1];\n"
-                 "add.s32 %r4, %r4, 1; setp.lt.s32 %p1, %r4, 10; @%p1 bra L;");
+                 "add.s32 %r4, %r4, 1; setp.lt." +
+                 sign + "32 %p1, %r4, 10; @%p1 bra L;");
   };
   EXPECT_EQ(of("0"), "1 [256, 296)");
-  EXPECT_EQ(of("-5"), "1 [-8589934332, 296)");
-  EXPECT_EQ(of("-1"), "1 [-8589934332, 296)");
+  EXPECT_EQ(of("-5"), "1 [236, 296)");
+  EXPECT_EQ(of("-1"), "1 [252, 296)");
+  // The first addition is the last one, or gives 0.
+  EXPECT_EQ(of("-5", "u"), "1 [236, 296)");
+  EXPECT_EQ(of("-1", "u"), "1 [252, 296)");
+}
+
+TEST(AccessRanges, LoopsThatCountDown) {
+  const auto loop = [](const std::string& next, const std::string& condition) {
+    return with_index("LOOP: " + condition + "\n" + kElement + kLoad + next +
+                      "\nbra LOOP;\nEND: ret;");
+  };
+  const std::string from_n = "mov.u32 %i, %r0;\n";
+  const auto down = [&](const std::string& next, const std::string& condition,
+                        std::uint64_t count = RangeLaunch::kCount) {
+    return reach(with_index(from_n + "LOOP: " + condition + "\n" + kElement + kLoad + next +
+                            "\nbra LOOP;\nEND: ret;"),
+                 count);
+  };
+  EXPECT_EQ(down("add.s32 %i, %i, -1;", "setp.lt.s32 %q, %i, 0; @%q bra END;"), "1 [256, 340)");
+  EXPECT_EQ(down("sub.s32 %i, %i, 1;", "setp.lt.s32 %q, %i, 0; @%q bra END;"), "1 [256, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -1;", "setp.le.s32 %q, %i, 2; @%q bra END;"), "1 [268, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -3;", "setp.lt.s32 %q, %i, 0; @%q bra END;"), "1 [264, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -3;", "setp.lt.u32 %q, %i, 3; @%q bra END;"), "1 [276, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -1;", "setp.eq.s32 %q, %i, 0; @%q bra END;"), "1 [260, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -1;", "setp.eq.b32 %q, %i, 0; @%q bra END;"), "1 [260, 340)");
+  EXPECT_EQ(down("add.s32 %i, %i, -4;", "setp.eq.s32 %q, %i, 0; @%q bra END;"), "1 [272, 340)");
+  // An unsigned number is never below 0, and the steps of 3 pass the end.
+  for (const char* condition :
+       {"setp.lt.u32 %q, %i, 0; @%q bra END;", "setp.eq.s32 %q, %i, 21; @%q bra END;", ""}) {
+    EXPECT_EQ(down("add.s32 %i, %i, -1;", condition).substr(0, 4), "1 [-") << condition;
+  }
+  EXPECT_EQ(down("add.s32 %i, %i, -3;", "setp.eq.s32 %q, %i, 0; @%q bra END;").substr(0, 4),
+            "1 [-");
+  EXPECT_EQ(down("sub.s32 %i, 1, %i;", "setp.lt.s32 %q, %i, 0; @%q bra END;").substr(0, 9),
+            "1 [256, 3");
+  EXPECT_EQ(reach(loop("add.s32 %i, %i, -8;", "setp.lt.s32 %q, %i, 0; @%q bra END;")),
+            "1 [256, 352)");
+  // A pointer that comes down to a place.
+  EXPECT_EQ(reach("add.s64 %d2, %a, 400;\n"
+                  "LOOP: setp.le.u64 %p1, %d2, %a; @%p1 bra END;\n"
+                  "ld.global.u32 %r3, [%d2]; add.s64 %d2, %d2, -16; bra LOOP;\nEND: ret;"),
+            "1 [272, 660)");
+}
+
+TEST(AccessRanges, LoopsThatEndAtANumber) {
+  const auto up = [](const std::string& begin, const std::string& step, const std::string& end,
+                     std::uint64_t count = RangeLaunch::kCount) {
+    return reach(
+        with_index("mov.u32 %i, " + begin + ";\nLOOP: " + kElement + kLoad + "add.s32 %i, %i, " +
+                   step + "; setp.ne.s32 %q, %i, " + end + "; @%q bra LOOP;\n"),
+        count);
+  };
+  EXPECT_EQ(up("0", "1", "%r0"), "1 [256, 336)");
+  EXPECT_EQ(up("4", "1", "%r0"), "1 [272, 336)");
+  EXPECT_EQ(up("0", "4", "%r0"), "1 [256, 324)");
+  EXPECT_EQ(up("-20", "1", "0"), "1 [176, 256)");
+  EXPECT_EQ(up("-20", "4", "0"), "1 [176, 244)");
+  EXPECT_EQ(up("%r1", "1", "%r0"), "1 [256, 336)");
+  // It passes the end, or never comes to it.
+  EXPECT_FALSE(up("0", "3", "%r0").size() < 20);
+  EXPECT_FALSE(up("%r1", "4", "%r0").size() < 20);
+  EXPECT_FALSE(up("24", "1", "%r0").size() < 20);
+  EXPECT_FALSE(up("20", "1", "%r0").size() < 20) << "it is tested after the addition";
+  // A pointer, as of an iterator.
+  EXPECT_EQ(reach("add.s64 %d1, %a, 400; mov.u64 %d2, %a;\n"
+                  "LOOP: setp.eq.s64 %p1, %d2, %d1; @%p1 bra END;\n"
+                  "ld.global.u32 %r3, [%d2]; add.s64 %d2, %d2, 16; bra LOOP;\nEND: ret;"),
+            "1 [256, 644)");
+  EXPECT_EQ(reach("add.s64 %d1, %a, 400; mov.u64 %d2, %a;\n"
+                  "LOOP: setp.eq.u64 %p1, %d2, %d1; @%p1 bra END;\n"
+                  "ld.global.u32 %r3, [%d2]; add.s64 %d2, %d2, 16; bra LOOP;\nEND: ret;"),
+            "1 [256, 644)");
+}
+
+// x - (x + t & -2^k), where t is what makes a negative x round to 0.
+TEST(AccessRanges, OfTheRestOfADivision) {
+  const std::string access = "mul.wide.s32 %e, %s, 4; add.s64 %e, %a, %e;\n" + std::string(kLoad);
+  const std::string shifted =
+      "shr.s32 %r4, %r10, 31; shr.u32 %r4, %r4, 29; add.s32 %r5, %r10, %r4;";
+  const auto rest = [&](const std::string& x, const std::string& bits, const std::string& mask) {
+    return reach(
+        with_index(x + bits + "and.b32 %r6, %r5, " + mask + "; sub.s32 %s, %r10, %r6;\n" + access));
+  };
+  const std::string any = "mov.u32 %r10, %clock;";
+  EXPECT_EQ(rest("mov.u32 %r10, %i;", shifted, "-8"), "1 [256, 288)");
+  EXPECT_EQ(rest(any, shifted, "-8"), "1 [228, 288)");
+  EXPECT_EQ(rest(any, "mov.u32 %r5, %r10;", "-8").size() < 20, false) << "another register";
+  EXPECT_FALSE(rest(any, shifted, "-7").size() < 20);
+  EXPECT_FALSE(rest(any, shifted, "8").size() < 20);
+  EXPECT_EQ(reach(with_index(any + "and.b32 %r6, %r10, -8; sub.s32 %s, %r10, %r6;\n" + access)),
+            "1 [256, 288)");
+  EXPECT_EQ(reach(with_index(any + "rem.s32 %s, %r10, 8;\n" + access)), "1 [228, 288)");
+  EXPECT_EQ(reach(with_index(any + "rem.u32 %s, %r10, 8;\n" + access)), "1 [256, 288)");
+  EXPECT_FALSE(is_bounded(with_index(any + "rem.s32 %s, %r1, %r10;\n" + access)) &&
+               is_bounded(with_index(any + "rem.s32 %s, %r10, %r10;\n" + access)));
+  // 4095 - x % 2048
+  EXPECT_EQ(reach(with_index(any + "and.b32 %r5, %r10, 2047; sub.s32 %s, 4095, %r5;\n" + access)),
+            "1 [8448, 16640)");
+  EXPECT_EQ(reach(with_index(any + "and.b32 %r5, %r10, 2047; xor.b32 %s, 4095, %r5;\n" + access)),
+            "1 [8448, 16640)");
+  // The mask is of the x of the turn before.
+  EXPECT_FALSE(is_bounded(with_index(
+      "mov.u32 %r6, 0;\nL: mov.u32 %r10, %clock; sub.s32 %s, %r10, %r6; and.b32 %r6, %r10, -8;\n"
+      "setp.eq.u32 %p1, %r10, 7; @%p1 bra L;\n" +
+      access)));
+}
+
+TEST(AccessRanges, TheLaunchChooses) {
+  const auto of = [](const std::string& condition, std::uint64_t count) {
+    return reach(condition + " selp.b64 %d1, %a, %b, %p1; ld.global.u32 %r3, [%d1];", count);
+  };
+  const std::string is_small = "setp.lt.u32 %p1, %r0, 8;";
+  EXPECT_EQ(of(is_small, 7), "1 [256, 260)");
+  EXPECT_EQ(of(is_small, 8), "2 [0, 4)");
+  EXPECT_EQ(of("setp.lt.u32 %p1, %r1, %r0;", 8), "1 [256, 260)") << "for all threads";
+  EXPECT_EQ(of("setp.lt.u32 %p1, %r1, %r0;", 7), "unknown") << "for some threads";
+  EXPECT_EQ(of("setp.lt.u32 %p1, %r0, 8; @%p2 setp.lt.u32 %p1, %r1, 4;", 7), "unknown");
+}
+
+// What the launch does not execute gives no value.
+TEST(AccessRanges, OfWhatIsExecuted) {
+  const auto of = [](std::uint64_t count) {
+    const Footprint footprint = footprint_of(
+        "mov.u64 %d1, %a; setp.lt.u32 %p1, %r0, 8; @%p1 bra ON; mov.u64 %d1, %b; ON:\n"
+        "ld.global.u32 %r3, [%d1];");
+    const DefinitionGraph graph(*footprint.code);
+    const std::vector<GivenArgument> given = RangeLaunch::arguments(count);
+    const std::vector<bool> some =
+        executed(footprint, given, RangeLaunch::kExtents.block, RangeLaunch::kExtents.grid);
+    const auto found =
+        AccessRanges(footprint, graph, given, RangeLaunch::kExtents, RangeLaunch::kNumber, some)
+            .of(footprint.accesses[0]);
+    return found ? found->memory : 0;
+  };
+  EXPECT_EQ(of(7), RangeLaunch::kX);
+  EXPECT_EQ(of(8), 0u) << "the first definition is executed, too";
 }
 
 // An address before its memory, or far behind it, may have wrapped.

@@ -159,7 +159,7 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     : footprint_(footprint),
       arguments_(arguments),
       variable_(variable),
-      loads_indexes_(loaded == LoadedValue::kIndex) {
+      loads_indexes_(loaded != LoadedValue::kDifference) {
   for (const Origin& origin : footprint.conditions) {
     const Mixture found = mixture(origin);
     if (found.unknown) decided_by_unknown_ = found.unknown;
@@ -177,14 +177,17 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
   }
   leads_beside_ =
       tells_alignment_ && std::ranges::any_of(arguments, &GivenArgument::has_neighbours);
-  for (const Origin& origin : footprint.left) {
+  const auto tells_of_a_buffer = [&](const Origin& origin) {
     const Mixture found = mixture(origin);
-    loads_indexes_ = loads_indexes_ && !found.unknown && found.pieces.empty();
-  }
+    return found.unknown || !found.pieces.empty();
+  };
+  // What is left in the block's memory may be copied to a buffer.
   stores_differences_ =
-      stores_differences_ || std::ranges::any_of(footprint.left_behind, [&](const Origin& origin) {
-        return origin.is_unknown || !mixture(origin).pieces.empty();
-      });
+      stores_differences_ || std::ranges::any_of(footprint.left, tells_of_a_buffer);
+  const bool is_followed = loaded == LoadedValue::kFollowed;
+  loads_indexes_ =
+      loads_indexes_ && !std::ranges::any_of(is_followed ? footprint.left_in_block : footprint.left,
+                                             tells_of_a_buffer);
   for (const Origin& origin : footprint.stored) {
     const Mixture found = mixture(origin);
     const bool is_one_place = found.count() == 1 && found.only_whole;
@@ -194,7 +197,8 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
       continue;
     }
     loads_indexes_ = loads_indexes_ && is_one_place && !found.loaded && !found.unknown;
-    stores_differences_ = stores_differences_ || (!found.pieces.empty() && !is_one_place);
+    stores_differences_ =
+        stores_differences_ || found.unknown || (!found.pieces.empty() && !is_one_place);
   }
 }
 

@@ -97,7 +97,9 @@ struct TouchedMemory {
 
 // What a loaded value may be that is added to an address.
 enum class LoadedValue : std::uint8_t {
-  kIndex,       // unless the kernel itself stores addresses, or differences of them
+  kIndex,  // unless the kernel itself stores addresses, or differences of them
+  // The same, and no buffer that the kernel loads from has such a value, by what all kernels store.
+  kFollowed,
   kDifference,  // of two addresses, too: another kernel may have stored it, or both
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -142,10 +143,43 @@ TEST(AddressBinder, AddressesInGlobalMemoryAreStoredDifferences) {
   };
   EXPECT_FALSE(stores("mov.u64 %d1, 5;"));
   EXPECT_TRUE(stores("mov.u64 %d1, %a;"));
-  EXPECT_FALSE(stores("mov.u64 %d1, %a;", "st.shared.u64 [shared], %d1;")) << "it does not stay";
+  EXPECT_TRUE(stores("mov.u64 %d1, %a;", "st.shared.u64 [shared], %d1;"))
+      << "the block may copy it to a buffer";
+  EXPECT_FALSE(stores("mov.u64 %d1, shared;", "st.shared.u64 [shared], %d1;"));
   EXPECT_TRUE(stores("add.u64 %d1, %a, 16;"));
   EXPECT_TRUE(stores("add.u64 %d1, %a, %b;"));
   EXPECT_TRUE(stores("sub.u64 %d1, %a, %b;"));
+}
+
+// Where the caller knows that no buffer which the kernel loads from has addresses, those that the
+// kernel leaves in buffers do not matter. Its own block may still load those that it leaves there.
+TEST(AddressBinder, AddressesInOtherBuffersLeaveIndexes) {
+  const auto finds = [](const std::string& left, LoadedValue loaded) {
+    const Footprint found =
+        footprint_of(left +
+                     "ld.global.u32 %r3, [%a]; mul.wide.u32 %d3, %r3, 4; add.u64 %d4, %b, %d3;"
+                     "red.global.add.u32 [%d4], 1;");
+    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                              GivenArgument::pointer(3), GivenArgument::scalar(7)};
+    const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
+    const AddressBinder binder(found, given, variable, loaded);
+    const auto updates = std::ranges::find_if(
+        found.accesses, [](const AccessGroup& access) { return access.reads && access.writes; });
+    return !binder.touched(*updates).unknown;
+  };
+  for (const char* left :
+       {"st.global.u64 [%c], %b;", "ld.param.u64 %d5, [p2]; st.u64 [%d5], %b;"}) {
+    EXPECT_TRUE(finds(left, LoadedValue::kFollowed)) << left;
+    EXPECT_FALSE(finds(left, LoadedValue::kIndex)) << left;
+    EXPECT_FALSE(finds(left, LoadedValue::kDifference)) << left;
+  }
+  // The address of these stores may be one of the block.
+  for (const char* left : {"st.shared.u64 [shared], %b;",
+                           "ld.param.u64 %d5, [p2]; cvt.u64.u32 %d6, %r1; add.u64 %d5, %d5, %d6;"
+                           "ld.global.u64 %d7, [%a]; add.u64 %d5, %d5, %d7; st.u64 [%d5], %b;"}) {
+    EXPECT_FALSE(finds(left, LoadedValue::kFollowed)) << left;
+  }
+  EXPECT_TRUE(finds("", LoadedValue::kIndex));
 }
 
 TEST(AddressBinder, EveryReasonIsTold) {

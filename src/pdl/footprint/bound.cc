@@ -105,6 +105,15 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
   }
 }
 
+std::vector<bool> executed(const Footprint& footprint, std::span<const GivenArgument> arguments,
+                           const std::array<std::uint32_t, 3>& block,
+                           const std::array<std::uint32_t, 3>& grid) {
+  const Code& code = *footprint.code;
+  const auto scalars = scalars_of(arguments);
+  return find_reachable_unordered(code, any_thread(arguments, scalars, block, grid),
+                                  std::vector<bool>(code.operations.size()));
+}
+
 bool triggers_early(const Footprint& footprint, std::span<const GivenArgument> arguments,
                     const std::array<std::uint32_t, 3>& block,
                     const std::array<std::uint32_t, 3>& grid) {

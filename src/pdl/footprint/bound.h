@@ -47,6 +47,11 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
 void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
             const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid);
 
+// By operation of the footprint's code, which must not be null: whether the launch may execute it.
+std::vector<bool> executed(const Footprint& footprint, std::span<const GivenArgument> arguments,
+                           const std::array<std::uint32_t, 3>& block,
+                           const std::array<std::uint32_t, 3>& grid);
+
 // Whether all threads of the launch trigger before they wait or end.
 bool triggers_early(const Footprint& footprint, std::span<const GivenArgument> arguments,
                     const std::array<std::uint32_t, 3>& block,

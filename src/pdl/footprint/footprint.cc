@@ -51,7 +51,7 @@ class Builder {
     out_.stored = listed(origins_.stored);
     out_.aligned = listed(origins_.aligned);
     out_.left = listed(origins_.left);
-    out_.left_behind = listed(origins_.left_behind);
+    out_.left_in_block = listed(origins_.left_in_block);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 

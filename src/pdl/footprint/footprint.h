@@ -53,7 +53,7 @@ struct Footprint {
   bool always_triggers_early = false;  // on every path, before a wait and before its end
   std::vector<AccessGroup> accesses;
   std::optional<Unseen> unseen;  // why it may do more than is listed; nothing: it does not
-  std::vector<Origin> conditions, stored, aligned, left, left_behind;  // as in KernelOrigins
+  std::vector<Origin> conditions, stored, aligned, left, left_in_block;  // as in KernelOrigins
 
   // Whether some thread of the grid waits for certain, which keeps the grid from ending before the
   // launch that it depends on. For kSometimes it takes the launch to tell: `any` is any thread of

@@ -22,9 +22,9 @@ struct KernelOrigins {
   // is read from memory is not a mere index.
   OriginSet stored;
   // Addresses that are left in memory that loads may read, in parts or as they are, and those of
-  // them that are left where later kernels may read them. The difference of two that are loaded
-  // again leads from one buffer to another.
-  OriginSet left, left_behind;
+  // them that may be left in memory of the block. The difference of two that are loaded again leads
+  // from one buffer to another.
+  OriginSet left, left_in_block;
   // Addresses whose lowest bits have become numbers: with these, an address of another view of the
   // same 256 bytes can be formed.
   OriginSet aligned;

@@ -95,12 +95,14 @@ class FactCollector {
   }
 
   // Which loads may read what an operation leaves in memory: those of local memory, which is
-  // followed, others of the kernel, or also those of later kernels.
-  enum class Reach : std::uint8_t { kLocal, kBlock, kLater };
+  // followed, those of buffers, or any.
+  enum class Reach : std::uint8_t { kLocal, kBuffers, kAny };
   Reach reach_of(const Operation& operation) {
     if (operation.space == Operation::Space::kLocal) return Reach::kLocal;
-    if (operation.space == Operation::Space::kShared) return Reach::kBlock;
-    if (operation.space != Operation::Space::kGeneric) return Reach::kLater;
+    if (operation.space == Operation::Space::kGlobal && is_access(operation)) {
+      return Reach::kBuffers;
+    }
+    if (operation.space != Operation::Space::kGeneric) return Reach::kAny;
     const OriginSet places = of(operation.address);
     const auto all_lie_in = [&](SourceKind kind) {
       return !places.empty() && std::ranges::all_of(places, [&](OriginId id) {
@@ -109,15 +111,15 @@ class FactCollector {
                sources[0].ways == AddressSource::kWhole;
       });
     };
-    return all_lie_in(SourceKind::kLocal)    ? Reach::kLocal
-           : all_lie_in(SourceKind::kShared) ? Reach::kBlock
-                                             : Reach::kLater;
+    return all_lie_in(SourceKind::kLocal)   ? Reach::kLocal
+           : all_lie_in(SourceKind::kParam) ? Reach::kBuffers
+                                            : Reach::kAny;
   }
 
   void note_left(OriginId id, Reach reach) {
     if (reach == Reach::kLocal) return;
     pool_.join(out_.left, id);
-    if (reach == Reach::kLater) pool_.join(out_.left_behind, id);
+    if (reach == Reach::kAny) pool_.join(out_.left_in_block, id);
   }
 
   // Whether the operand is left in memory as it is. Other operands decide what is left, and where:

@@ -85,6 +85,7 @@ inline constexpr const char* kRight[] = {
     "plain x y; all_but_one_wait y z 512",
     "plain x y; sign_decides y z 4294967295",
     "plain x y; sign_decides y z 4294967296",
+    "plain x y; selects_early x y z 1",
     // Triggers.
     "triggers_after_loads x y; triggers_after_loads y x; triggers_after_loads x y",
     "triggers_first x y; triggers_first y x; triggers_first x y; triggers_first y z",
@@ -199,7 +200,6 @@ inline constexpr const char* kDoubtful[] = {
     // Right, and not shown to be.
     "plain x y; leader_of_some y z 1",
     "plain x y; first_turn_waits y z",
-    "plain x y; selects_early x y z 1",
     "plain x y; plain q z; prefetches_to_l1 y x"
 };
 // clang-format on

@@ -90,11 +90,18 @@ Range masked(const NumberType& type, const Range& a, const Range& b) {
   return NumberRange{0, most};
 }
 
-// or, xor: no carry, so at most the sum. An or has the bits of both.
+// or, xor: no carry, so at most the sum. An or has the bits of both. Of a constant, the bits above
+// all of the other operand's stay.
 Range joined(const NumberType& type, const Range& a, const Range& b, bool is_or) {
-  const NumberRange first = as_unsigned(a, type.width), second = as_unsigned(b, type.width);
+  NumberRange first = as_unsigned(a, type.width), second = as_unsigned(b, type.width);
   const WideInteger most = std::min(first.most + second.most, all_unsigned(type.width).most);
-  return NumberRange{is_or ? std::max(first.least, second.least) : 0, most};
+  NumberRange found{is_or ? std::max(first.least, second.least) : 0, most};
+  if (first.is_constant()) std::swap(first, second);
+  if (!second.is_constant()) return found;
+  WideInteger changed = 0;
+  while (changed < first.most) changed = 2 * changed + 1;
+  const WideInteger kept = second.least - (second.least & changed);
+  return NumberRange{std::max(found.least, kept), std::min(found.most, kept + changed)};
 }
 
 // bfe: so many bits, with zeros before them.
@@ -112,7 +119,9 @@ Range quotient(const NumberType& type, const Range& a, const Range& b) {
 
 Range remainder(const NumberType& type, const Range& a, const Range& b) {
   const NumberRange value = meant(a, type), divisor = meant(b, type);
-  if (value.least < 0 || divisor.least <= 0) return std::nullopt;
+  if (divisor.least <= 0) return std::nullopt;
+  // What the sign of the result is depends on the machine.
+  if (value.least < 0) return NumberRange{1 - divisor.most, divisor.most - 1};
   return NumberRange{0, std::min(value.most, divisor.most - 1)};
 }
 
@@ -296,7 +305,14 @@ std::optional<NumberRange> restricted(const Operation& setp, bool holds, bool sw
   if (!named || type.width == 0) return range;
   NumberOrder comparison = holds ? *named : inverted(*named);
   if (swapped) comparison = mirrored(comparison);
-  const NumberRange number = meant(range, type), limit = meant(bound, type);
+  NumberRange number = meant(range, type), limit = meant(bound, type);
+  // Numbers are equal with a sign if they are without.
+  const bool is_equality = comparison == NumberOrder::kEqual || comparison == NumberOrder::kUnequal;
+  const bool has_sign = is_equality && number == all_unsigned(type.width);
+  if (has_sign) {
+    number = as_signed(range, type.width);
+    limit = as_signed(bound, type.width);
+  }
   NumberRange allowed = number;
   switch (comparison) {
     case NumberOrder::kEqual:
@@ -321,7 +337,8 @@ std::optional<NumberRange> restricted(const Operation& setp, bool holds, bool sw
   }
   const NumberRange found{std::max(number.least, allowed.least),
                           std::min(number.most, allowed.most)};
-  const NumberRange all = type.is_signed ? all_signed(type.width) : all_unsigned(type.width);
+  const NumberRange all =
+      type.is_signed || has_sign ? all_signed(type.width) : all_unsigned(type.width);
   return found == all ? range : found;
 }
 

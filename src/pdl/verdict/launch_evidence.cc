@@ -1,5 +1,6 @@
 #include "pdl/verdict/launch_evidence.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pdl/footprint/bound.h"
@@ -26,9 +27,26 @@ std::optional<ReachedBytes> ExaminedLaunch::reached(const AccessGroup& group) {
   if (footprint_.code == nullptr) return std::nullopt;
   if (!ranges_) {
     const auto graph = budget_.graphs.try_emplace(&footprint_, *footprint_.code).first;
-    ranges_.emplace(footprint_, graph->second, arguments_, extents_, variable_);
+    ranges_.emplace(footprint_, graph->second, arguments_, extents_, variable_,
+                    executed(footprint_, arguments_, extents_.block, extents_.grid));
   }
   return ranges_->of(group);
+}
+
+bool ExaminedLaunch::adds_numbers(const AccessGroup& group) const {
+  const auto tells_of_none = [](const Origin& origin) {
+    return !origin.is_unknown &&
+           std::ranges::all_of(origin.sources, [](const AddressSource& source) {
+             return source.kind == SourceKind::kLoaded;
+           });
+  };
+  const auto is_given = [](const Origin& origin) {
+    return !origin.is_unknown && origin.sources.size() == 1 &&
+           origin.sources[0].kind != SourceKind::kLoaded &&
+           origin.sources[0].ways == AddressSource::kWhole;
+  };
+  return std::ranges::all_of(footprint_.conditions, tells_of_none) &&
+         std::ranges::all_of(group.origins, is_given);
 }
 
 bool ExaminedLaunch::triggers_early() const {
@@ -43,9 +61,12 @@ bool LaunchEvidence::meet(const AccessGroup& own, std::uint32_t position, const 
 bool LaunchEvidence::never_meet(const AccessGroup& own, std::uint32_t position,
                                 const AccessGroup& other, MemoryId memory) {
   const std::optional<ReachedBytes> mine = own_.reached(own);
-  if (!mine || mine->memory != memory) return false;
+  // The launch's numbers may decide which memory it is.
+  if (!mine) return false;
+  if (mine->memory != memory) return own_.adds_numbers(own);
   const std::optional<ReachedBytes> theirs = earlier_(position).reached(other);
-  if (!theirs || theirs->memory != memory) return false;
+  if (!theirs) return false;
+  if (theirs->memory != memory) return earlier_(position).adds_numbers(other);
   return mine->end <= theirs->begin || theirs->end <= mine->begin;
 }
 

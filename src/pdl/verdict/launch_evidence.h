@@ -31,6 +31,9 @@ class ExaminedLaunch {
 
   const Witnesses& witnesses();
   std::optional<ReachedBytes> reached(const AccessGroup& group);
+  // Whether each address of the group is one that the launch gives, plus a number that tells
+  // nothing of an address: so it lies in the same memory.
+  bool adds_numbers(const AccessGroup& group) const;
   bool triggers_early() const;
 
  private:
