@@ -27,7 +27,7 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
   warp->count = 1;
   warp->current = warp->turn = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;
-  warp->slices = 0;
+  warp->spin = warp->slices = 0;
   warp->left = {};
   warp->fragments[0] = Fragment{};
   warp->fragments[0].pc = entry.code.data();
@@ -48,13 +48,14 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->slice = slice;
-  x->spin = 0;
+  x->spin = warp->spin;
   x->polls = 0;
   x->written_before = x->bytes_written;
   x->detours = 0;
   warp->spinning = false;
   const Insn* pc = resume(x);
   while (pc != nullptr) pc = pc->fn(x, pc);
+  warp->spin = x->stop == Stop::kYield ? x->spin : 0;
 }
 
 // What others did to the block's shared memory must come before its exit.

@@ -87,6 +87,7 @@ struct Warp {
   bool out_of_turn = false;
   bool rotate = false;       // choose one out of turn next
   bool spinning = false;     // gave up its last slice waiting for others
+  std::uint32_t spin = 0;    // Exec::spin at the end of its last slice, which may end between polls
   std::uint32_t slices = 0;  // ended since the fragments last changed
   // How its latest slice left it, if that wrote nothing to global memory (fingerprint.h).
   struct Left {

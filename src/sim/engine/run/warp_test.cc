@@ -166,6 +166,33 @@ TEST(Warp, PollingLanesThatPartGiveWay) {
   }
 }
 
+// Slices that are over before a loop has polled often enough do not hide that it polls.
+TEST(Warp, LongLoopsThatPollGiveWayInShortSlices) {
+  std::string work;
+  for (int k = 0; k < 40; ++k) work += "add.u32 %r4, %r4, 1;\n";
+  TestDevice device;
+  const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024));
+  const auto grid = device.begin(device.load(kernel_of(R"(
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r4, 0;
+    add.u64 %rd2, %out, 2048;
+    setp.eq.u32 %p1, %r2, 1;
+    @%p1 bra LAST;
+  WAIT:
+)" + work + R"(
+    atom.global.add.u32 %r3, [%rd2], 0;
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra WAIT;
+    ret;
+  LAST:
+    atom.global.exch.b32 %r3, [%rd2], 5;
+  )")),
+                                 "k", {2}, {1}, 0, out);
+  Grid* const grids[] = {grid.get()};
+  for (int slice = 0; slice < 100; ++slice) device.engine.advance(grids, 4096);
+  EXPECT_EQ(grid->state(), Grid::State::kFinished);
+}
+
 TEST(Warp, BlocksWaitForLaterBlocks) {
   const WarpRun result = run_kernel(kernel_of(R"(
     mov.u32 %r2, %ctaid.x;
