@@ -21,7 +21,7 @@ function(baton_room name)
   if(ROOM_COLD)
     baton_cold(baton_${name})
   endif()
-  baton_batches(baton_${name})
+  baton_batches(baton_${name} 32)
   # Object libraries do not pass their objects on: a room links its dependencies' usage
   # requirements, and whatever is finally linked names every room it needs.
   set(closure ${name})
@@ -40,7 +40,6 @@ function(baton_room name)
       ${ROOM_TEST_LIBRARIES})
     target_compile_definitions(baton_${name}_test PRIVATE
       BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    baton_cold(baton_${name}_test)
     baton_discover_tests(baton_${name}_test ${name})
   endif()
 endfunction()
@@ -54,14 +53,24 @@ function(baton_cold target)
   set_target_properties(${target} PROPERTIES BATON_OPTIMISATION ${level})
 endfunction()
 
-# Compiles the sources of TARGET in batches of up to 32 (BATON_UNITY): names in unnamed namespaces
+# Compiles the sources of TARGET in batches of up to SIZE (BATON_UNITY): names in unnamed namespaces
 # must then be unique within a room. Sources with flags of their own are compiled alone.
-function(baton_batches target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BATON_UNITY} UNITY_BUILD_BATCH_SIZE 32)
+function(baton_batches target size)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${BATON_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
-# Registers every case of a GoogleTest executable with ctest as ROOM/Suite.Case.
+# TARGET is of tests, whose compilation takes longer than their runs: quickly, and in batches. A test
+# file has a namespace of its name, so that its names need not be unique.
+function(baton_tests target)
+  baton_cold(${target})
+  baton_batches(${target} 8)
+endfunction()
+
+# Registers every case of a GoogleTest executable with ctest as ROOM/Suite.Case, and compiles it as
+# tests are.
 function(baton_discover_tests target prefix)
+  baton_tests(${target})
   include(GoogleTest)
   set(environment)
   if(BATON_SANITIZER_ENVIRONMENT)
@@ -91,7 +100,7 @@ function(baton_program_test room)
   target_link_libraries(baton_${room}_test PRIVATE
     baton_all GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(baton_${room}_test PRIVATE BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  baton_cold(baton_${room}_test)
+  baton_tests(baton_${room}_test)
   include(GoogleTest)
   foreach(device sim cuda)
     set(label "")

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace baton {
+namespace baton::attempt_test {
 namespace {
 
 TEST(Attempt, GivesTheValueOrTheError) {
@@ -37,4 +37,4 @@ TEST(Attempt, PassesOtherExceptions) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::attempt_test

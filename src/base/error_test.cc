@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace baton {
+namespace baton::error_test {
 namespace {
 
 // Copied where it is caught, and by std::exception_ptr.
@@ -120,4 +120,4 @@ TEST(ErrorTest, IsThrownAndCopiedAsAValue) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::error_test

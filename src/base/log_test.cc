@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace baton {
+namespace baton::log_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -115,4 +115,4 @@ INSTANTIATE_TEST_SUITE_P(
                   "or debug; taking warning\nbaton: warning: w\nbaton: error: e\n$")));
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::log_test

@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace baton::bind {
+namespace baton::bind::binding_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -149,4 +149,4 @@ TEST(BindShape, EvaluatesAndChecks) {
 }
 
 }  // namespace
-}  // namespace baton::bind
+}  // namespace baton::bind::binding_test

@@ -11,7 +11,7 @@
 // Launch attributes and edges of programs: what is sent, what is refused before anything runs, and
 // what a check says of it.
 
-namespace baton::session_test {
+namespace baton::session_test::launch_attributes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -383,4 +383,4 @@ TEST_F(LaunchAttributesTest, ABlockThatTheImageFixesNeedNotBeWritten) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::launch_attributes_test

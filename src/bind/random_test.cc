@@ -12,7 +12,7 @@
 
 // The expected values were computed with the NumPy code of docs/program-file.md.
 
-namespace baton::bind {
+namespace baton::bind::random_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST(RandomSequence, SeedAndNameBothCount) {
 }
 
 }  // namespace
-}  // namespace baton::bind
+}  // namespace baton::bind::random_test

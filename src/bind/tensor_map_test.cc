@@ -10,7 +10,7 @@
 
 // Tensor maps as arguments of programs. The kernels are those of testdata/tensor_maps.cu.
 
-namespace baton::session_test {
+namespace baton::session_test::tensor_map_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -215,4 +215,4 @@ TEST_F(TensorMapArguments, CountAsTheirBuffersInVerdicts) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::tensor_map_test

@@ -16,7 +16,7 @@
 
 // Programs that are built, moved and run from their bundles.
 
-namespace baton::session_test {
+namespace baton::session_test::bundle_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -518,4 +518,4 @@ TEST_F(BundleTest, SurvivesAFileThatShrinks) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::bundle_file_test

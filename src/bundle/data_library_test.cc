@@ -13,7 +13,7 @@
 #include "baton/tvm_library.h"
 #include "image/container/elf.h"
 
-namespace baton::bundle {
+namespace baton::bundle::data_library_test {
 namespace {
 
 std::string some_bytes(std::size_t size) {
@@ -73,4 +73,4 @@ TEST(TvmLibrary, TakesBundlesAlone) {
 }
 
 }  // namespace
-}  // namespace baton::bundle
+}  // namespace baton::bundle::data_library_test

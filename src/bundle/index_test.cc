@@ -12,7 +12,7 @@
 
 // Damaged, truncated and lying bundles, made of one that an earlier version wrote.
 
-namespace baton {
+namespace baton::index_test {
 namespace {
 
 using bundle::ImageRow;
@@ -314,4 +314,4 @@ TEST(LyingIndex, IsFoundOutByTheImageItself) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::index_test

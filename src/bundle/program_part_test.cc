@@ -12,7 +12,7 @@
 
 // Programs from the records of bundles, and what becomes of records that say something else.
 
-namespace baton {
+namespace baton::program_part_test {
 namespace {
 
 using bundle::SectionRow;
@@ -127,4 +127,4 @@ TEST(ProgramPart, IsSafeToReadFromAnyRecord) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::program_part_test

@@ -18,7 +18,7 @@
 #include "bundle/verify_once.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::signing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -251,4 +251,4 @@ TEST_F(SigningTest, VerifiesAFileOnce) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::signing_test

@@ -14,7 +14,7 @@
 
 // Verdicts that a bundle keeps, and when they are used.
 
-namespace baton::session_test {
+namespace baton::session_test::verdicts_test {
 namespace {
 
 using bundle::VerdictEdgeRow;
@@ -246,4 +246,4 @@ TEST_F(VerdictsTest, ValuesThatTheProgramDoesNotTakeAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::verdicts_test

@@ -9,7 +9,7 @@
 #include "base/file/mapped_file.h"
 #include "bundle/rows.h"
 
-namespace baton::bundle {
+namespace baton::bundle::zip_test {
 namespace {
 
 // Writes the zip of entries of those sizes with holes for their bytes, and reads its directory.
@@ -86,4 +86,4 @@ TEST(Zip, RefusesWhatIsNotAZip) {
 }
 
 }  // namespace
-}  // namespace baton::bundle
+}  // namespace baton::bundle::zip_test

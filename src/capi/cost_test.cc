@@ -10,7 +10,7 @@
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
 
-namespace baton::capi {
+namespace baton::capi::cost_test {
 namespace {
 
 const std::string kKernels = BATON_SOURCE_DIR "/src/session/testdata/kernels.ptx";
@@ -239,4 +239,4 @@ TEST_F(CostTest, AWarmCallAllocatesNothingAndTakesNoLock) {
 }
 
 }  // namespace
-}  // namespace baton::capi
+}  // namespace baton::capi::cost_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::chip {
+namespace baton::chip::chip_test {
 namespace {
 
 TEST(Chip, IsFoundByItsComputeCapability) {
@@ -56,4 +56,4 @@ TEST(Chip, AgreesWithWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace baton::chip
+}  // namespace baton::chip::chip_test

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace baton::chip {
+namespace baton::chip::occupancy_test {
 namespace {
 
 const Multiprocessor& kH200 = find(90)->multiprocessor;
@@ -98,4 +98,4 @@ TEST(Occupancy, TheUnitsAreTheChips) {
 }
 
 }  // namespace
-}  // namespace baton::chip
+}  // namespace baton::chip::occupancy_test

@@ -2,7 +2,7 @@
 
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::compile_entries_test {
 namespace {
 
 class CompileEntries : public CompileTest {};
@@ -57,4 +57,4 @@ TEST_F(CompileEntries, AnUnknownEntryListsThoseThereAre) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::compile_entries_test

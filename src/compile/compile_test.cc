@@ -4,7 +4,7 @@
 
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::compile_test {
 namespace {
 
 class Compile : public CompileTest {};
@@ -280,4 +280,4 @@ TEST_F(Compile, ACompilerThatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::compile_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace baton::compiler {
+namespace baton::compiler::compiler_call_test {
 namespace {
 
 struct Interrupt {};
@@ -154,4 +154,4 @@ TEST_F(CompilerCall, BesideIsLeftOrAwaited) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::compiler_call_test

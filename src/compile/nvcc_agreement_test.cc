@@ -8,7 +8,7 @@
 #include "compile/compile_test.h"
 #include "compile/nvrtc/toolkit.h"
 
-namespace baton {
+namespace baton::nvcc_agreement_test {
 namespace {
 
 std::optional<fs::path> find_nvcc() {
@@ -185,4 +185,4 @@ TEST_F(NvccAgreement, TypeTraitsSayTheSame) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::nvcc_agreement_test

@@ -2,7 +2,7 @@
 
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::nvcc_parity_test {
 namespace {
 
 class NvccParity : public CompileTest {};
@@ -114,4 +114,4 @@ TEST_F(NvccParity, AByteOrderMarkAndALastBackslashMeanNothing) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::nvcc_parity_test

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace baton::driver {
+namespace baton::driver::cuda_test {
 namespace {
 
 TEST(DriverTable, NamesEachEntryOnce) {
@@ -75,4 +75,4 @@ TEST(LoadCuda, LibraryThatIsNoDriverIsAnError) {
 }
 
 }  // namespace
-}  // namespace baton::driver
+}  // namespace baton::driver::cuda_test

@@ -4,7 +4,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::races_test {
 namespace {
 
 TEST(Races, HaveNames) {
@@ -26,4 +26,4 @@ TEST(Races, OtherNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::races_test

@@ -4,7 +4,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::schedule_test {
 namespace {
 
 TEST(Schedule, NamesAreReadAsTheyAreWritten) {
@@ -39,4 +39,4 @@ TEST(Schedule, OtherTextsAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::schedule_test

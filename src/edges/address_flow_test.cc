@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::edges {
+namespace baton::edges::address_flow_test {
 namespace {
 
 // Launches that read and write memory by one letter each; '?' is memory that is not known.
@@ -150,4 +150,4 @@ TEST_F(AddressFlowTest, TellsWhichLaunchesMayLoadThem) {
 }
 
 }  // namespace
-}  // namespace baton::edges
+}  // namespace baton::edges::address_flow_test

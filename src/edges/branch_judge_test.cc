@@ -11,7 +11,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::branch_judge_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -241,4 +241,4 @@ TEST_F(BranchLimits, CopiesMeetInAByte) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::branch_judge_test

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-namespace baton::edges {
+namespace baton::edges::edge_words_test {
 namespace {
 
 using overlap::AccessGroup;
@@ -147,4 +147,4 @@ TEST_F(EdgeWords, TheDocumentationListsEveryCauseAndDecision) {
 }
 
 }  // namespace
-}  // namespace baton::edges
+}  // namespace baton::edges::edge_words_test

@@ -9,7 +9,7 @@
 // What is said of the edges of programs, and what is done with them. The kernels are those of
 // testdata/edges.cu.
 
-namespace baton::session_test {
+namespace baton::session_test::edges_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -524,4 +524,4 @@ TEST_F(EdgeVerdicts, AnotherIterationMayTouchOtherMemory) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::edges_test

@@ -11,7 +11,7 @@
 // Launches that start early, and how their blocks spread over the multiprocessors: kernels of
 // testdata/edges.cu.
 
-namespace baton::session_test {
+namespace baton::session_test::even_placement_test {
 namespace {
 
 using ::testing::Contains;
@@ -354,4 +354,4 @@ TEST_F(Spread, TheSwitchOfTheEnvironmentLeavesSharedMemoryAlone) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::even_placement_test

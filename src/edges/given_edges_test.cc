@@ -12,7 +12,7 @@
 #include "baton/buffer.h"
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::given_edges_test {
 namespace {
 
 using EdgesOfGivenMemory = DeviceTest;
@@ -177,4 +177,4 @@ TEST_F(EdgesOfGivenMemory, AStructPointsIntoABuffer) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::given_edges_test

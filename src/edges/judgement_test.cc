@@ -13,7 +13,7 @@
 #include "load/kernel_set.h"
 #include "session/test_program.h"
 
-namespace baton::edges {
+namespace baton::edges::judgement_test {
 namespace {
 
 Judgement judgement(std::size_t launches,
@@ -216,4 +216,4 @@ TEST(Judgement, HoldsForCachesThatBeginWithALine) {
 }
 
 }  // namespace
-}  // namespace baton::edges
+}  // namespace baton::edges::judgement_test

@@ -7,7 +7,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::launch_binder_test {
 namespace {
 
 using LaunchBinderTest = DeviceTest;
@@ -42,4 +42,4 @@ TEST_F(LaunchBinderTest, AViewStaysAsWideAsItsAlignmentLeads) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::launch_binder_test

@@ -11,7 +11,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::made_maps_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST_F(MadeMaps, WritesBesideACopyAreUnknown) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::made_maps_test

@@ -7,7 +7,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::new_values_test {
 namespace {
 
 using NewValues = DeviceTest;
@@ -134,4 +134,4 @@ TEST_F(NewValues, LongNumbers) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::new_values_test

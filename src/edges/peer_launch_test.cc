@@ -18,7 +18,7 @@
 #include "peer/peer_memory.h"
 #include "ptx/ast.h"
 
-namespace baton::edges {
+namespace baton::edges::peer_launch_test {
 namespace {
 
 using overlap::GivenArgument;
@@ -187,4 +187,4 @@ TEST(PeerLaunch, TheKernelIsReadForItsOwnThreads) {
 }
 
 }  // namespace
-}  // namespace baton::edges
+}  // namespace baton::edges::peer_launch_test

@@ -9,7 +9,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::stored_differences_test {
 namespace {
 
 class StoredDifferences : public DeviceTest {
@@ -101,4 +101,4 @@ TEST_F(StoredDifferences, OfSetupStepsLeadToOtherBuffers) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::stored_differences_test

@@ -4,7 +4,7 @@
 #include "baton/image.h"
 #include "image/architecture.h"
 
-namespace baton {
+namespace baton::compatibility_test {
 namespace {
 
 using Answer = Compatibility::Answer;
@@ -149,4 +149,4 @@ TEST(Architecture, ReadsNamesAlone) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::compatibility_test

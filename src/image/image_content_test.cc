@@ -9,7 +9,7 @@
 
 #include "baton/error.h"
 
-namespace baton::image {
+namespace baton::image::image_content_test {
 namespace {
 
 constexpr std::string_view kText =
@@ -61,4 +61,4 @@ TEST(ImageContent, ThreadsMeetOneTree) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::image_content_test

@@ -4,7 +4,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::image_test {
 namespace {
 
 constexpr char kPtx[] = ".version 9.0\n.target sm_90\n.address_size 64\n.entry k() { ret; }\n";
@@ -155,4 +155,4 @@ TEST(FindKernel, AnEmptyEntryIsTheOnlyKernel) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::image_test

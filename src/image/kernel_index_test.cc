@@ -5,7 +5,7 @@
 
 #include "baton/error.h"
 
-namespace baton::image {
+namespace baton::image::kernel_index_test {
 namespace {
 
 ImageFacts many(int count) {
@@ -77,4 +77,4 @@ TEST(KernelIndex, ANameThatNothingInsistsOnYieldsToTheOnlyKernel) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::kernel_index_test

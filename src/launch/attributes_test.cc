@@ -15,7 +15,7 @@
 #include "launch/attribute_table.h"
 #include "launch/native_config.h"
 
-namespace baton {
+namespace baton::attributes_test {
 namespace {
 
 using launch::AttributeBuilder;
@@ -230,4 +230,4 @@ TEST(LaunchAttributes, TakeEveryIdAndAreFull) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::attributes_test

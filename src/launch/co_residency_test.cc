@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace baton::launch {
+namespace baton::launch::co_residency_test {
 namespace {
 
 // Of an H200: 228 KiB of shared memory.
@@ -98,4 +98,4 @@ TEST(CoResidency, WhatIsEvenOrHasNoRoomStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace baton::launch
+}  // namespace baton::launch::co_residency_test

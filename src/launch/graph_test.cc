@@ -10,7 +10,7 @@
 
 #include "baton/module.h"
 
-namespace baton {
+namespace baton::graph_test {
 namespace {
 
 using testing::Each;
@@ -371,4 +371,4 @@ TEST_F(GraphTest, AKernelWithoutAWaitTakesNoProgrammaticEdge) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::graph_test

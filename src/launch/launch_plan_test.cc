@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-namespace baton {
+namespace baton::launch_plan_test {
 namespace {
 
 using testing::AllOf;
@@ -246,4 +246,4 @@ TEST_F(LaunchPlanTest, OneThatWasMovedFromSaysSo) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::launch_plan_test

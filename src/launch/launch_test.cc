@@ -13,7 +13,7 @@
 #include "baton/log.h"
 #include "baton/module.h"
 
-namespace baton {
+namespace baton::launch_test {
 namespace {
 
 using testing::AllOf;
@@ -544,4 +544,4 @@ TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::launch_test

@@ -12,7 +12,7 @@
 // The warning about kernels that are loaded beside a launch that polls. The simulated GPU loads
 // without a wait, and says as a driver does whether it loads lazily.
 
-namespace baton {
+namespace baton::lazy_loading_test {
 namespace {
 
 using testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(LazyLoading, ADriverThatLoadsEagerlyIsNotWarnedOf) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::lazy_loading_test

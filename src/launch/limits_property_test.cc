@@ -9,7 +9,7 @@
 #include "baton/module.h"
 #include "launch/limits.h"
 
-namespace baton::launch {
+namespace baton::launch::limits_property_test {
 namespace {
 
 constexpr const char* kKernels = R"(
@@ -117,4 +117,4 @@ TEST(LimitsProperty, FitsIsThatNoLimitBreaks) {
 }
 
 }  // namespace
-}  // namespace baton::launch
+}  // namespace baton::launch::limits_property_test

@@ -10,7 +10,7 @@
 #include "runtime/exception_result.h"
 #include "runtime/provider.h"
 
-namespace baton {
+namespace baton::other_driver_test {
 namespace {
 
 using testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST_F(OtherDriver, AClusterThatFitsNowhereIsToldWithItsNumbers) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::other_driver_test

@@ -20,7 +20,7 @@
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
 
-namespace baton {
+namespace baton::sm_part_test {
 namespace {
 
 using testing::Each;
@@ -211,4 +211,4 @@ TEST(SmPartOfAnOldDriver, IsRefusedByTheNameOfWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::sm_part_test

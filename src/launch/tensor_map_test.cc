@@ -11,7 +11,7 @@
 #include "baton/error.h"
 #include "launch/tensor_map_limits.h"
 
-namespace baton {
+namespace baton::tensor_map_test {
 namespace {
 
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST(TensorMap, WordsOfItsEnumerations) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::tensor_map_test

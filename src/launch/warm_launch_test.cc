@@ -11,7 +11,7 @@
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
 
-namespace baton {
+namespace baton::warm_launch_test {
 namespace {
 
 constexpr const char* kKernel = R"(
@@ -113,4 +113,4 @@ TEST(WarmLaunch, CostsTheDriverCallsAlone) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::warm_launch_test

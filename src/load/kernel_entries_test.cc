@@ -11,7 +11,7 @@
 
 // Which kernel, variable and registers a program gets from its images.
 
-namespace baton::session_test {
+namespace baton::session_test::kernel_entries_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST_F(KernelEntries, OnlyTheProgramsKernelsAreAssembled) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::kernel_entries_test

@@ -12,7 +12,7 @@
 #include "base/hash/hash.h"
 #include "image/image_content.h"
 
-namespace baton::load {
+namespace baton::load::read_ahead_test {
 namespace {
 
 // An image of a bundle, which is read when it is asked for. `is_damaged`: its checksum is wrong.
@@ -43,4 +43,4 @@ TEST(ReadAhead, LeavesADamagedImageToWhoeverLoadsIt) {
 }
 
 }  // namespace
-}  // namespace baton::load
+}  // namespace baton::load::read_ahead_test

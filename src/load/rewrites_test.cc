@@ -13,7 +13,7 @@
 // Programs whose kernels are given the wait that they lack. The kernels are those of
 // testdata/edges.cu, and some that are compiled.
 
-namespace baton::session_test {
+namespace baton::session_test::rewrites_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -393,4 +393,4 @@ TEST(RewriteImage, RefusesWhatItCannotRewrite) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::rewrites_test

@@ -4,7 +4,7 @@
 #include "metadata/base64.h"
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::canonical_test {
 namespace {
 
 using testing::AllOf;
@@ -178,4 +178,4 @@ TEST(Base64Test, FollowsTheStandard) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::canonical_test

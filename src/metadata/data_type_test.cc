@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::metadata {
+namespace baton::metadata::data_type_test {
 namespace {
 
 TEST(MetadataTypeTest, NamesReadBack) {
@@ -59,4 +59,4 @@ TEST(MetadataTypeTest, EachDtypeHasItsType) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::data_type_test

@@ -5,7 +5,7 @@
 #include "baton/device.h"
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::launch_test {
 namespace {
 
 using testing::AllOf;
@@ -146,4 +146,4 @@ TEST_F(MetadataLaunchTest, NamesTheNearestFunction) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::launch_test

@@ -7,7 +7,7 @@
 #include "image/container/elf.h"
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::library_test {
 namespace {
 
 using testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(LibraryTest, WalksTheImportTree) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::library_test

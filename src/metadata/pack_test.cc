@@ -6,7 +6,7 @@
 
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::pack_test {
 namespace {
 
 using testing::AllOf;
@@ -150,4 +150,4 @@ TEST(PackTest, LaunchValuesKeepTheirKinds) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::pack_test

@@ -7,7 +7,7 @@
 
 // What is written reads back: random functions through every form that can hold them.
 
-namespace baton::metadata {
+namespace baton::metadata::property_test {
 namespace {
 
 FunctionMetadata::Parameter random_parameter() {
@@ -121,4 +121,4 @@ TEST(MetadataProperty, AnyChangedByteIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::property_test

@@ -4,7 +4,7 @@
 
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::tags_test {
 namespace {
 
 using testing::AllOf;
@@ -161,4 +161,4 @@ TEST(FunctionMetadataTest, KnowsEveryLaunchField) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::tags_test

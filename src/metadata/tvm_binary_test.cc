@@ -4,7 +4,7 @@
 
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::tvm_binary_test {
 namespace {
 
 using testing::AllOf;
@@ -251,4 +251,4 @@ TEST(TvmBinaryTest, RefusesToWriteWhatFourFieldsCannotSay) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::tvm_binary_test

@@ -2,7 +2,7 @@
 
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::tvm_json_test {
 namespace {
 
 using testing::AllOf;
@@ -130,4 +130,4 @@ TEST(TvmJsonTest, WritesWhatItReads) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::tvm_json_test

@@ -3,7 +3,7 @@
 #include "baton/device.h"
 #include "metadata/test_support.h"
 
-namespace baton::metadata {
+namespace baton::metadata::versions_test {
 namespace {
 
 using testing::HasSubstr;
@@ -201,4 +201,4 @@ TEST(MetadataVersions, AllSurviveTheCanonicalForms) {
 }
 
 }  // namespace
-}  // namespace baton::metadata
+}  // namespace baton::metadata::versions_test

@@ -11,7 +11,7 @@
 #include "baton/error.h"
 #include "nccl/nccl_rank.h"
 
-namespace baton::nccl {
+namespace baton::nccl::nccl_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST(NcclType, LacksSome) {
 }
 
 }  // namespace
-}  // namespace baton::nccl
+}  // namespace baton::nccl::nccl_test

@@ -17,7 +17,7 @@
 #include "world/reduce.h"
 #include "world/test_ranks.h"
 
-namespace baton::peer {
+namespace baton::peer::epilogue_kernels_test {
 namespace {
 
 constexpr Schedule kSerial = {ScheduleKind::kSerial, 0};
@@ -266,4 +266,4 @@ TEST(Epilogue, HasNoRaceUnderAnySchedule) {
 }
 
 }  // namespace
-}  // namespace baton::peer
+}  // namespace baton::peer::epilogue_kernels_test

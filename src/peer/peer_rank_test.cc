@@ -25,7 +25,7 @@
 #include "world/reduce.h"
 #include "world/test_ranks.h"
 
-namespace baton::peer {
+namespace baton::peer::peer_rank_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -421,4 +421,4 @@ TEST(PeerRank, DevicesWithoutALinkAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::peer
+}  // namespace baton::peer::peer_rank_test

@@ -6,7 +6,7 @@
 // What of a program is wrong once its images, its symbols and its device are known, and is refused
 // before anything runs.
 
-namespace baton {
+namespace baton::bad_run_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -216,4 +216,4 @@ TEST_F(BadRunTest, Kernels) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::bad_run_test

@@ -9,7 +9,7 @@
 
 // Steps of if and while, on both executors.
 
-namespace baton::session_test {
+namespace baton::session_test::conditions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -444,4 +444,4 @@ TEST_F(EnqueuedConditions, ACaptureNeedsThemPrepared) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::conditions_test

@@ -9,7 +9,7 @@
 
 // Launches of different branches that events order, on both executors.
 
-namespace baton::session_test {
+namespace baton::session_test::events_test {
 namespace {
 
 using ::testing::Contains;
@@ -264,4 +264,4 @@ TEST(ProgramEvents, AreWrittenAndReadAgain) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::events_test

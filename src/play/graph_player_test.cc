@@ -11,7 +11,7 @@
 
 // A program as one CUDA graph: it does what it does in a stream, and takes new values in place.
 
-namespace baton::session_test {
+namespace baton::session_test::graph_player_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -379,4 +379,4 @@ TEST_F(GraphExecutor, IsMadeAnewForAPriority) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::graph_player_test

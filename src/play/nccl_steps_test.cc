@@ -18,7 +18,7 @@
 
 // What ranks ask of NCCL, by a table of functions that note their calls. Devices are simulated.
 
-namespace baton::play {
+namespace baton::play::nccl_steps_test {
 namespace {
 
 using nccl::Nccl;
@@ -271,4 +271,4 @@ TEST(NcclAndPeers, ShareAllReducesBySize) {
 }
 
 }  // namespace
-}  // namespace baton::play
+}  // namespace baton::play::nccl_steps_test

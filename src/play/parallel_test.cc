@@ -9,7 +9,7 @@
 
 // Steps of parallel, on both executors.
 
-namespace baton::session_test {
+namespace baton::session_test::parallel_test {
 namespace {
 
 using ::testing::Each;
@@ -290,4 +290,4 @@ TEST_P(Parallel, ARaceBetweenBranchesIsFound) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::parallel_test

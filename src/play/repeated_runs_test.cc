@@ -12,7 +12,7 @@
 
 // Runs of one binding play the same tape: each does what the first one does.
 
-namespace baton::session_test {
+namespace baton::session_test::repeated_runs_test {
 namespace {
 
 using ::testing::Each;
@@ -175,4 +175,4 @@ TEST_F(RepeatedRuns, LeaveIdleStepsDone) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::repeated_runs_test

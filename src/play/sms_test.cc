@@ -12,7 +12,7 @@
 
 // Launches on parts of the SMs, on both executors.
 
-namespace baton::session_test {
+namespace baton::session_test::sms_test {
 namespace {
 
 using ::testing::Contains;
@@ -319,4 +319,4 @@ TEST(SmsText, SurvivesWriting) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::sms_test

@@ -9,7 +9,7 @@
 
 // Every row of the launch room's table in a program, and attributes built in C++.
 
-namespace baton {
+namespace baton::attributes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(ProgramAttributes, FieldsReadBack) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::attributes_test

@@ -3,7 +3,7 @@
 
 #include "baton/program.h"
 
-namespace baton {
+namespace baton::tune_parameter_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(TuneParameter, IsTheSameOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::tune_parameter_test

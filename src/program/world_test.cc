@@ -9,7 +9,7 @@
 
 // Programs of several ranks: what is read, written and refused.
 
-namespace baton {
+namespace baton::world_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -390,4 +390,4 @@ TEST(ProgramWorld, CollectivesNeedAWorld) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::world_test

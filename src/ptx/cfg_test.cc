@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::cfg_test {
 namespace {
 
 ControlFlow flow_of(std::string_view body) {
@@ -87,4 +87,4 @@ TEST(PtxControlFlow, RefusesGraphsFarLargerThanTheirText) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::cfg_test

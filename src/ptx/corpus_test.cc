@@ -8,7 +8,7 @@
 #include "ptx/printer.h"
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::corpus_test {
 namespace {
 
 TEST(PtxCorpus, IsThere) {
@@ -82,4 +82,4 @@ TEST(PtxCorpus, FlippedBitsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::corpus_test

@@ -10,7 +10,7 @@
 
 #include "ptx/dominators.h"
 
-namespace baton::ptx {
+namespace baton::ptx::dataflow_test {
 namespace {
 
 constexpr std::uint32_t kRoot[] = {0};
@@ -388,4 +388,4 @@ TEST(SparseSolver, WidensAVariableThatGrows) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::dataflow_test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace baton::ptx {
+namespace baton::ptx::dominators_test {
 namespace {
 
 using Nodes = std::vector<std::uint32_t>;
@@ -66,4 +66,4 @@ TEST(PtxDominators, StayNearLinear) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::dominators_test

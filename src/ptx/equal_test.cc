@@ -2,7 +2,7 @@
 
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::equal_test {
 namespace {
 
 TEST(PtxEqual, SeesEveryDifferenceButPositions) {
@@ -23,4 +23,4 @@ TEST(PtxEqual, SeesEveryDifferenceButPositions) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::equal_test

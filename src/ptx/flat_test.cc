@@ -2,7 +2,7 @@
 
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::flat_test {
 namespace {
 
 TEST(PtxFlat, ResolvesNamesInTheirScopes) {
@@ -65,4 +65,4 @@ TEST(PtxFlat, RefusesWhatIsDeclaredTwiceOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::flat_test

@@ -9,7 +9,7 @@
 
 #include "ptx/flat.h"
 
-namespace baton::ptx {
+namespace baton::ptx::inlining_test {
 namespace {
 
 // The lines at which the last instruction of `k` was inlined, from the inside out.
@@ -57,4 +57,4 @@ TEST(Inlining, EndsWhereAPlaceNamesItself) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::inlining_test

@@ -7,7 +7,7 @@
 #include "ptx/isa.h"
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::isa_docs_test {
 namespace {
 
 using Kind = Form::Kind;
@@ -155,4 +155,4 @@ TEST(Isa, TheDocumentationHasTheTable) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::isa_docs_test

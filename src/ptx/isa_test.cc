@@ -9,7 +9,7 @@
 #include "ptx/operand_use.h"
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::isa_test {
 namespace {
 
 using Kind = Form::Kind;
@@ -158,4 +158,4 @@ TEST(Isa, KnowsEveryInstructionOfTheCorpora) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::isa_test

@@ -4,7 +4,7 @@
 
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::module_test {
 namespace {
 
 TEST(ParsedModule, OfFindsTheLiveModuleOfAnEqualText) {
@@ -57,4 +57,4 @@ TEST(ParsedModule, ThreadsMayParseAndFindAtOnce) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::module_test

@@ -3,7 +3,7 @@
 
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::parser_test {
 namespace {
 
 using Kind = InstructionOperand::Kind;
@@ -315,4 +315,4 @@ TEST(PtxBody, MemoryIsBounded) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::parser_test

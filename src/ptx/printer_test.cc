@@ -3,7 +3,7 @@
 #include "ptx/equal.h"
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::printer_test {
 namespace {
 
 TEST(PtxPrinter, PrintsStatementsAsTheyAreWritten) {
@@ -78,4 +78,4 @@ TEST(PtxPrinter, WritesLiteralsOfTreesThatWereMade) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::printer_test

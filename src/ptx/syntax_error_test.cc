@@ -2,7 +2,7 @@
 
 #include "ptx/testdata_test.h"
 
-namespace baton::ptx {
+namespace baton::ptx::syntax_error_test {
 namespace {
 
 struct Malformed {
@@ -157,4 +157,4 @@ TEST(PtxSyntaxError, ShowsTheLine) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::syntax_error_test

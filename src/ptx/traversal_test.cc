@@ -8,7 +8,7 @@
 
 #include "ptx/dominators.h"
 
-namespace baton::ptx {
+namespace baton::ptx::traversal_test {
 namespace {
 
 constexpr std::uint32_t kRoot[] = {0};
@@ -139,4 +139,4 @@ TEST(VisitOrder, OfALongChainDoesNotRecurse) {
 }
 
 }  // namespace
-}  // namespace baton::ptx
+}  // namespace baton::ptx::traversal_test

@@ -7,7 +7,7 @@
 
 #include "baton/error.h"
 
-namespace baton::record {
+namespace baton::record::events_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -206,4 +206,4 @@ TEST(Events, WhatBelongsToTheNextCall) {
 }
 
 }  // namespace
-}  // namespace baton::record
+}  // namespace baton::record::events_test

@@ -12,7 +12,7 @@
 #include <functional>
 #include <utility>
 
-namespace baton::record {
+namespace baton::record::judge_test {
 namespace {
 
 constexpr std::uint64_t kA = 0x7f0000000000, kStart = 0x7f0000100000, kB = kStart + 256;
@@ -375,4 +375,4 @@ TEST(RecordJudge, AnAddressInAPackedStructIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace baton::record
+}  // namespace baton::record::judge_test

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace baton::record {
+namespace baton::record::memory_map_test {
 namespace {
 
 using Kind = overlap::GivenArgument::Kind;
@@ -151,4 +151,4 @@ TEST_F(MemoryMapTest, MemoryWithTwoAddressesIsNotKeptApart) {
 }
 
 }  // namespace
-}  // namespace baton::record
+}  // namespace baton::record::memory_map_test

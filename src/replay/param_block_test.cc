@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace baton::replay {
+namespace baton::replay::param_block_test {
 namespace {
 
 using record::ParamNote;
@@ -30,4 +30,4 @@ TEST(LayOut, NeedsTheSameParameters) {
 }
 
 }  // namespace
-}  // namespace baton::replay
+}  // namespace baton::replay::param_block_test

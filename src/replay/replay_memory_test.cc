@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-namespace baton::replay {
+namespace baton::replay::replay_memory_test {
 namespace {
 
 ReplayedMemory memory_at(std::uint64_t address, std::uint64_t bytes) {
@@ -94,4 +94,4 @@ TEST_F(ReplayMemoryTest, ReachesWhatIsPointedTo) {
 }
 
 }  // namespace
-}  // namespace baton::replay
+}  // namespace baton::replay::replay_memory_test

@@ -11,7 +11,7 @@
 #include "base/array/float_convert.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::compare_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST(Compare, ListsTheFirstMismatchesAndTheLargestErrors) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::compare_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace baton {
+namespace baton::time_change_test {
 namespace {
 
 std::vector<double> times(std::size_t count, double factor) {
@@ -74,4 +74,4 @@ TEST(TimeChange, ManyPairs) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::time_change_test

@@ -11,7 +11,7 @@
 #include "baton/buffer.h"
 #include "runtime/context.h"
 
-namespace baton {
+namespace baton::device_test {
 namespace {
 
 using testing::AllOf;
@@ -208,4 +208,4 @@ TEST_F(DeviceTest, FurtherSimulatedDevicesHaveContextsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::device_test

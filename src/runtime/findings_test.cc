@@ -20,7 +20,7 @@
 #include "driver/driver.h"
 #include "driver/simulator.h"
 
-namespace baton {
+namespace baton::findings_test {
 namespace {
 
 using testing::AllOf;
@@ -426,4 +426,4 @@ TEST_F(ForkedProcess, IsToldThatItHasNoDevice) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::findings_test

@@ -13,7 +13,7 @@
 #include "driver/driver.h"
 #include "runtime/context.h"
 
-namespace baton {
+namespace baton::host_wait_test {
 namespace {
 
 // Counts the waits of one thread. Work that is awaited for a moment may end, or the wait ends
@@ -176,4 +176,4 @@ TEST_F(HostWaitTest, OtherThreadsLeaveTheWaitToTheDriver) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::host_wait_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton {
+namespace baton::jit_log_test {
 namespace {
 
 TEST(JitLog, NamesTheImage) {
@@ -27,4 +27,4 @@ TEST(JitLog, TheFirstComplaintHasItsPlace) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::jit_log_test

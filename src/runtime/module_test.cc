@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "baton/log.h"
 
-namespace baton {
+namespace baton::module_test {
 namespace {
 
 using testing::AllOf;
@@ -168,4 +168,4 @@ TEST_F(ModuleTest, PtxIsParsedOnce) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::module_test

@@ -13,7 +13,7 @@
 #include "driver/driver.h"
 #include "runtime/context.h"
 
-namespace baton {
+namespace baton::stream_test {
 namespace {
 
 class StreamTest : public testing::Test {
@@ -145,4 +145,4 @@ TEST_F(StreamTest, EventsOfUnfinishedWorkHaveNoTime) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::stream_test

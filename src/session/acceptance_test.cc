@@ -16,7 +16,7 @@
 #include "baton/program.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::acceptance_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -131,4 +131,4 @@ TEST_F(AcceptanceTest, N2_N3_EqualDefinitionsAreOneModuleAndOthersAreNot) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::acceptance_test

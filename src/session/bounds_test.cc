@@ -12,7 +12,7 @@
 // The simulated GPU keeps a launch inside of the views and of the parts of the caller's memory that
 // it is given.
 
-namespace baton::session_test {
+namespace baton::session_test::bounds_test {
 namespace {
 
 using ::testing::AllOf;
@@ -279,4 +279,4 @@ TEST_F(Bounds, NeighboursOfOneLaunchAreNotToldApart) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::bounds_test

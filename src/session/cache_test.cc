@@ -9,7 +9,7 @@
 
 // The role cache: rows below a counter that launches read before their wait.
 
-namespace baton::session_test {
+namespace baton::session_test::cache_test {
 namespace {
 
 using ::testing::Contains;
@@ -268,4 +268,4 @@ TEST_F(CacheTest, ComesBackFromAProgramFile) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::cache_test

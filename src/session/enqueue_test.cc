@@ -12,7 +12,7 @@
 
 // Programs that are enqueued on the caller's stream, and what changes between two calls.
 
-namespace baton::session_test {
+namespace baton::session_test::enqueue_test {
 namespace {
 
 using ::testing::Contains;
@@ -499,4 +499,4 @@ TEST_P(EnqueueTest, ATimeOutByWorkOfOthersNamesNoStep) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::enqueue_test

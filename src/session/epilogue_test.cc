@@ -11,7 +11,7 @@
 #include "baton/schedule.h"
 #include "session/world/test_ranks.h"
 
-namespace baton::session_test {
+namespace baton::session_test::epilogue_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST(Epilogues, RanksWithOtherRowsAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::epilogue_test

@@ -4,7 +4,7 @@
 #include "baton/executable.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::executable_arguments_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -120,4 +120,4 @@ TEST_F(ExecutableTest, StructsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::executable_arguments_test

@@ -8,7 +8,7 @@
 #include "baton/executable.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::executable_fault_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -121,4 +121,4 @@ TEST_F(ExecutableFaultTest, ReadingWhatNothingWroteIsAWarning) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::executable_fault_test

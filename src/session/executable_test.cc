@@ -13,7 +13,7 @@
 #include "bind/random.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::executable_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -477,4 +477,4 @@ TEST_F(ExecutableTest, InterruptionEndsARun) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::executable_test

@@ -4,7 +4,7 @@
 #include "baton/executable.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::executable_times_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -80,4 +80,4 @@ TEST_F(ExecutableTest, StatisticsAreOfTheRunsAfterTheFirst) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::executable_times_test

@@ -9,7 +9,7 @@
 #include "baton/loaded_program.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::many_modules_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -104,4 +104,4 @@ TEST_F(ManyModules, AnExceptionOfProgressEndsTheLoad) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::many_modules_test

@@ -12,7 +12,7 @@
 #include "baton/schedule.h"
 #include "session/world/test_ranks.h"
 
-namespace baton::session_test {
+namespace baton::session_test::peer_edges_test {
 namespace {
 
 using ::testing::Each;
@@ -381,4 +381,4 @@ TEST(PeerEdges, OtherValuesAreJudgedAnew) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::peer_edges_test

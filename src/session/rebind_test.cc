@@ -11,7 +11,7 @@
 #include "baton/log.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::rebind_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -242,4 +242,4 @@ TEST_F(DeviceTest, InputsAreReplacedInPlace) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::rebind_test

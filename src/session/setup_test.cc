@@ -9,7 +9,7 @@
 
 // Setup steps: executed once for a binding, before any run.
 
-namespace baton::session_test {
+namespace baton::session_test::setup_test {
 namespace {
 
 using ::testing::Each;
@@ -203,4 +203,4 @@ TEST_F(SetupTest, HasATimeLimit) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::setup_test

@@ -9,7 +9,7 @@
 #include "runtime/provider.h"
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::warm_enqueue_test {
 namespace {
 
 struct Calls {
@@ -133,4 +133,4 @@ TEST(WarmEnqueue, CostsTheDriverCallsAloneOnPartsOfTheMultiprocessors) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::warm_enqueue_test

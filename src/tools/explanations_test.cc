@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace baton::tools {
+namespace baton::tools::explanations_test {
 namespace {
 
 // Whoever asks for a code wants to know what to do. Each row stands alone.
@@ -31,4 +31,4 @@ TEST(Explanations, EachRemedyBelongsToOneCode) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::explanations_test

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace baton::tools {
+namespace baton::tools::source_lines_test {
 namespace {
 
 TEST(SourceLines, Places) {
@@ -55,4 +55,4 @@ TEST(SourceLines, OfKernelsAsText) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::source_lines_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace baton::tools {
+namespace baton::tools::step_choice_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(StepChoice, WhatARunComesToUnderAConditionIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::step_choice_test

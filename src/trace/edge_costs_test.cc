@@ -4,7 +4,7 @@
 
 #include <deque>
 
-namespace baton::trace {
+namespace baton::trace::edge_costs_test {
 namespace {
 
 // Timelines in microseconds, with two multiprocessors.
@@ -113,4 +113,4 @@ TEST(EdgeCosts, WhatIsNotTimedPartsLaunches) {
 }
 
 }  // namespace
-}  // namespace baton::trace
+}  // namespace baton::trace::edge_costs_test

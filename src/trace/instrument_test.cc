@@ -13,7 +13,7 @@
 #include "ptx/testdata_test.h"
 #include "trace/ptxas_test.h"
 
-namespace baton::trace {
+namespace baton::trace::instrument_test {
 namespace {
 
 using testing::HasSubstr;
@@ -192,4 +192,4 @@ TEST(Instrument, FactsStayWhatTheyWere) {
 }
 
 }  // namespace
-}  // namespace baton::trace
+}  // namespace baton::trace::instrument_test

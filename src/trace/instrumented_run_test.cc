@@ -15,7 +15,7 @@
 #include "trace/ptxas_test.h"
 #include "trace/sm_clocks.h"
 
-namespace baton::trace {
+namespace baton::trace::instrumented_run_test {
 namespace {
 
 using testing::IsEmpty;
@@ -316,4 +316,4 @@ TEST_F(InstrumentedRun, ClocksOfTheMultiprocessorsAreRead) {
 }
 
 }  // namespace
-}  // namespace baton::trace
+}  // namespace baton::trace::instrumented_run_test

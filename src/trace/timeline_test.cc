@@ -6,7 +6,7 @@
 
 #include "trace/timeline_json.h"
 
-namespace baton::trace {
+namespace baton::trace::timeline_test {
 namespace {
 
 // A multiprocessor whose clock makes two ticks a nanosecond, and was 1000 ahead of it at time 0.
@@ -215,4 +215,4 @@ TEST(TimelineJson, HasTheRowsOfTheSimulatedOne) {
 }
 
 }  // namespace
-}  // namespace baton::trace
+}  // namespace baton::trace::timeline_test

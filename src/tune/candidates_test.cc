@@ -6,7 +6,7 @@
 #include "baton/error.h"
 #include "bind/binding.h"
 
-namespace baton::tuning {
+namespace baton::tuning::candidates_test {
 namespace {
 
 using ::testing::Contains;
@@ -233,4 +233,4 @@ TEST(Choices, NameWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace baton::tuning
+}  // namespace baton::tuning::candidates_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace baton::tuning {
+namespace baton::tuning::race_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -170,4 +170,4 @@ TEST(Median, OfNothingOneAndMany) {
 }
 
 }  // namespace
-}  // namespace baton::tuning
+}  // namespace baton::tuning::race_test

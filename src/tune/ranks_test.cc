@@ -8,7 +8,7 @@
 #include "session/world/test_ranks.h"
 #include "tune/search.h"
 
-namespace baton::session_test {
+namespace baton::session_test::ranks_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -118,4 +118,4 @@ TEST(TuneRanks, WhatOneRankSeesAllKnow) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::ranks_test

@@ -4,7 +4,7 @@
 #include "baton/error.h"
 #include "tune/record_text.h"
 
-namespace baton::tuning {
+namespace baton::tuning::record_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(TuneRecord, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace baton::tuning
+}  // namespace baton::tuning::record_test

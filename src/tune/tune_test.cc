@@ -11,7 +11,7 @@
 #include "tune/record_store.h"
 #include "tune/search.h"
 
-namespace baton::session_test {
+namespace baton::session_test::tune_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -468,4 +468,4 @@ all_reduce = { buffer = "x" }
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::tune_test

@@ -12,7 +12,7 @@
 #include "world/socket.h"
 #include "world/test_ranks.h"
 
-namespace baton::world {
+namespace baton::world::communicator_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -227,4 +227,4 @@ TEST(CommunicatorTest, BytesThatAreNoFrameEndTheRun) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::communicator_test

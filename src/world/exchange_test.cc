@@ -10,7 +10,7 @@
 #include "world/agreement.h"
 #include "world/test_ranks.h"
 
-namespace baton::world {
+namespace baton::world::exchange_test {
 namespace {
 
 const Stage kStage{"test", "a test"};
@@ -189,4 +189,4 @@ TEST(GroupTest, CollectivesStayInTheGroup) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::exchange_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::world {
+namespace baton::world::frame_test {
 namespace {
 
 TEST(FrameTest, PartsOfAnySizeBecomeTheFramesThatWereSent) {
@@ -52,4 +52,4 @@ TEST(FrameTest, OtherBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::frame_test

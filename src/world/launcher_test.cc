@@ -6,7 +6,7 @@
 
 #include "baton/error.h"
 
-namespace baton::world {
+namespace baton::world::launcher_test {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -152,4 +152,4 @@ TEST(LauncherTest, VariablesOfAnEarlierRunAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::launcher_test

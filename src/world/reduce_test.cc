@@ -10,7 +10,7 @@
 
 #include "base/array/float_convert.h"
 
-namespace baton::world {
+namespace baton::world::reduce_test {
 namespace {
 
 std::string bytes_of(DType dtype, const std::vector<double>& values) {
@@ -105,4 +105,4 @@ TEST(ReduceTest, TheOrderIsThatOfTheParts) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::reduce_test

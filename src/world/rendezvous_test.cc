@@ -10,7 +10,7 @@
 #include "world/exchange.h"
 #include "world/socket.h"
 
-namespace baton::world {
+namespace baton::world::rendezvous_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -120,4 +120,4 @@ TEST(RendezvousTest, StrangersAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace baton::world
+}  // namespace baton::world::rendezvous_test

@@ -8,7 +8,7 @@
 #include "analysis/edge_programs.h"
 #include "analysis/record_file.h"
 
-namespace baton::record {
+namespace baton::record::edge_record_test {
 namespace {
 
 template <typename ProgramOf>
@@ -50,4 +50,4 @@ TEST(EdgeRecord, OfBranches) {
 }
 
 }  // namespace
-}  // namespace baton::record
+}  // namespace baton::record::edge_record_test

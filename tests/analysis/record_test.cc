@@ -15,7 +15,7 @@
 #include "analysis/record_file.h"
 #include "ptx/isa.h"
 
-namespace baton::record {
+namespace baton::record::record_test {
 namespace {
 
 void hold(const std::string& name, const std::vector<RecordedProgram>& programs) {
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(Of, RecordOfChains, testing::ValuesIn(chain_families())
                          [](const auto& family) { return family.param.name; });
 
 }  // namespace
-}  // namespace baton::record
+}  // namespace baton::record::record_test

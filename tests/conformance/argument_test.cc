@@ -4,7 +4,7 @@
 #include "conformance/conformance.h"
 #include "conformance/kernels/arguments.h"
 
-namespace baton::conformance {
+namespace baton::conformance::argument_test {
 namespace {
 
 class Arguments : public Conformance {
@@ -153,4 +153,4 @@ TEST_F(Arguments, ThatDoNotFitAreRefusedWithTheSignature) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::argument_test

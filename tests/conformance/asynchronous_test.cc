@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::asynchronous_test {
 namespace {
 
 constexpr unsigned kTile = 128;
@@ -153,4 +153,4 @@ TEST_F(Asynchronous, GroupsByALabel) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::asynchronous_test

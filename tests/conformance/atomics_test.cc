@@ -5,7 +5,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::atomics_test {
 namespace {
 
 enum Op { kAdd, kMin, kMax, kAnd, kOr, kXor };
@@ -144,4 +144,4 @@ TEST_F(Atomics, WithFencesPublishBetweenBlocks) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::atomics_test

@@ -4,7 +4,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::attribute_test {
 namespace {
 
 class Attributes : public Conformance {
@@ -383,4 +383,4 @@ TEST_F(Attributes, WorkOnTheDefaultStreams) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::attribute_test

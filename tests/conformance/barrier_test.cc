@@ -2,7 +2,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::barrier_test {
 namespace {
 
 using Barriers = Conformance;
@@ -95,4 +95,4 @@ TEST_F(Barriers, OrderManySweeps) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::barrier_test

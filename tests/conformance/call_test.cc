@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::call_test {
 namespace {
 
 class Calls : public Conformance {
@@ -93,4 +93,4 @@ TEST_F(Calls, EveryFrameHasItsOwnArrays) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::call_test

@@ -11,7 +11,7 @@
 #include "launch/attribute_table.h"
 #include "runtime/context.h"
 
-namespace baton::conformance {
+namespace baton::conformance::capture_test {
 namespace {
 
 class Capture : public Conformance {
@@ -267,4 +267,4 @@ TEST_F(Capture, GivesBackTheHandleOfAnUpdatableNode) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::capture_test

@@ -7,7 +7,7 @@
 #include "base/array/float_convert.h"
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::convert_test {
 namespace {
 
 std::vector<double> interesting_doubles() {
@@ -331,4 +331,4 @@ TEST_F(Conversions, BetweenIntegerWidths) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::convert_test

@@ -6,7 +6,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::devices_test {
 namespace {
 
 class Devices : public Conformance {
@@ -94,4 +94,4 @@ TEST_F(Devices, ManyThreadsMayBeFirst) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::devices_test

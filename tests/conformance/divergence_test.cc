@@ -8,7 +8,7 @@
 #include "conformance/kernels/divergence.h"
 #pragma GCC diagnostic pop
 
-namespace baton::conformance {
+namespace baton::conformance::divergence_test {
 namespace {
 
 class Divergence : public Conformance {
@@ -80,4 +80,4 @@ TEST_F(Divergence, EndsAtTheNextWarpBarrier) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::divergence_test

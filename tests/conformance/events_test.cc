@@ -9,7 +9,7 @@
 
 // Events between branches of a program, on both executors and in a caller's graph.
 
-namespace baton::conformance {
+namespace baton::conformance::events_test {
 namespace {
 
 constexpr unsigned kBlocks = 16, kThreads = 64, kCount = kBlocks * kThreads;
@@ -154,4 +154,4 @@ TEST_P(BranchEvents, OneLaunchRecordsBoth) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::events_test

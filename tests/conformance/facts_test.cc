@@ -7,7 +7,7 @@
 #include "driver/driver.h"
 #include "runtime/context.h"
 
-namespace baton::conformance {
+namespace baton::conformance::facts_test {
 namespace {
 
 // What images say, and what the driver says of them once they are loaded. Each image is loaded
@@ -244,4 +244,4 @@ TEST_F(Facts, ImagesRunWhereTheRuleSaysSo) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::facts_test

@@ -5,7 +5,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::fault_test {
 namespace {
 
 class Faults : public Conformance {
@@ -129,4 +129,4 @@ TEST_F(Faults, AFirstLaunchTellsThemApartToo) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::fault_test

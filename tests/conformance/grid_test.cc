@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::grid_test {
 namespace {
 
 class Grids : public Conformance {
@@ -105,4 +105,4 @@ TEST_F(Grids, AccessEveryWidth) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::grid_test

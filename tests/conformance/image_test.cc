@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::image_test {
 namespace {
 
 class Images : public Conformance {
@@ -118,4 +118,4 @@ TEST_F(Images, TheDriverAndTheImageAgreeOnParameters) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::image_test

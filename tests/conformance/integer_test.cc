@@ -5,7 +5,7 @@
 #include "conformance/conformance.h"
 #include "conformance/kernels/integer_ops.h"
 
-namespace baton::conformance {
+namespace baton::conformance::integer_test {
 namespace {
 
 template <typename T>
@@ -211,4 +211,4 @@ TEST_F(Integers, OfHundredTwentyEightBits) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::integer_test

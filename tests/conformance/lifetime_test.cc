@@ -4,7 +4,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::lifetime_test {
 namespace {
 
 constexpr unsigned kCount = 1024;
@@ -79,4 +79,4 @@ TEST_F(Lifetimes, EndWithTheProcessInSilence) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::lifetime_test

@@ -1,6 +1,6 @@
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::limits_test {
 namespace {
 
 class Limits : public Conformance {
@@ -79,4 +79,4 @@ TEST_F(Limits, ARefusedLaunchHarmsNothing) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::limits_test

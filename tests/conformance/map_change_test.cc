@@ -5,7 +5,7 @@
 #include "baton/tensor_map.h"
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::map_change_test {
 namespace {
 
 constexpr unsigned kTile = 1024, kBlocks = 64, kMaps = 8, kSteps = 30;
@@ -83,4 +83,4 @@ INSTANTIATE_TEST_SUITE_P(Chains, ChangedTensorMap, testing::Bool(), [](const aut
 });
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::map_change_test

@@ -7,7 +7,7 @@
 #include "conformance/conformance.h"
 #include "conformance/kernels/math_functions.h"
 
-namespace baton::conformance {
+namespace baton::conformance::math_test {
 namespace {
 
 // The distance from the exact value in units in the last place of T there.
@@ -271,4 +271,4 @@ TEST_F(Math, RoundsEveryModeOfDoubleToTheLastBit) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::math_test

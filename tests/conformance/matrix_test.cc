@@ -8,7 +8,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::matrix_test {
 namespace {
 
 // How an element's bits say a number.
@@ -287,4 +287,4 @@ TEST_F(Matrices, RegistersToRowsOfSharedMemory) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::matrix_test

@@ -7,7 +7,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::memory_test {
 namespace {
 
 using Memories = Conformance;
@@ -251,4 +251,4 @@ TEST_F(Memories, PinnedMemoryServesCopies) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::memory_test

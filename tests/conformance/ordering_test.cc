@@ -2,7 +2,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::ordering_test {
 namespace {
 
 class Ordering : public Conformance {
@@ -69,4 +69,4 @@ TEST_F(Ordering, SwapsOfHundredTwentyEightBits) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::ordering_test

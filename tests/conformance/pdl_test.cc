@@ -4,7 +4,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::pdl_test {
 namespace {
 
 class Pdl : public Conformance {
@@ -71,4 +71,4 @@ TEST_F(Pdl, KernelsKnowThatTheTargetHasIt) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::pdl_test

@@ -8,7 +8,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::print_test {
 namespace {
 
 class Prints : public Conformance {
@@ -88,4 +88,4 @@ TEST_F(Prints, TellHowManyArgumentsTheyTook) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::print_test

@@ -7,7 +7,7 @@
 #include "baton/tensor_map.h"
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::proxy_order_test {
 namespace {
 
 constexpr unsigned kTile = 1024, kBlocks = 64, kLaunches = 60;
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::proxy_order_test

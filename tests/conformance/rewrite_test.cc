@@ -18,7 +18,7 @@
 // after the other. The simulated GPU runs them in every order that it knows, and finds no access
 // that nothing orders.
 
-namespace baton::conformance {
+namespace baton::conformance::rewrite_test {
 namespace {
 
 using overlap::TriggerPlace;
@@ -291,4 +291,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Work>& work) { return std::string(work.param.kernel); });
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::rewrite_test

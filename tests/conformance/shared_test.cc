@@ -2,7 +2,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::shared_test {
 namespace {
 
 constexpr std::uint32_t kDefault = 48 * 1024;  // bytes a block may have without opt-in
@@ -113,4 +113,4 @@ TEST_F(SharedMemory, IsReachedByGenericPointers) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::shared_test

@@ -8,7 +8,7 @@
 #include "conformance/conformance.h"
 #include "conformance/matrix_format.h"
 
-namespace baton::conformance {
+namespace baton::conformance::sparse_matrix_test {
 namespace {
 
 constexpr unsigned kLanes = 32, kRows = 16, kColumns = 8;
@@ -159,4 +159,4 @@ TEST_F(SparseMatrices, EveryTypeShapeAndSelector) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::sparse_matrix_test

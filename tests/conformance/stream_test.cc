@@ -3,7 +3,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::stream_test {
 namespace {
 
 class Streams : public Conformance {
@@ -192,4 +192,4 @@ TEST_F(Streams, ManyThreadsLaunchTheSameKernelForTheFirstTime) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::stream_test

@@ -3,7 +3,7 @@
 
 #include "conformance/tensor_map_model.h"
 
-namespace baton::conformance {
+namespace baton::conformance::tensor_map_made_test {
 namespace {
 
 // As the kernel declares it.
@@ -119,4 +119,4 @@ TEST_F(MadeTensorMaps, OfTensorsWithGaps) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::tensor_map_made_test

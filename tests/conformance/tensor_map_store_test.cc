@@ -4,7 +4,7 @@
 
 #include "conformance/tensor_map_model.h"
 
-namespace baton::conformance {
+namespace baton::conformance::tensor_map_store_test {
 namespace {
 
 TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
@@ -114,4 +114,4 @@ TEST_F(TensorMaps, ReductionsIntoATensor) {
 // What the driver itself refuses.
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::tensor_map_store_test

@@ -8,7 +8,7 @@
 #include "conformance/tensor_map_model.h"
 #include "driver/driver.h"
 
-namespace baton::conformance {
+namespace baton::conformance::tensor_map_test {
 namespace {
 
 TEST_F(TensorMaps, BoxesOfEveryRank) {
@@ -320,4 +320,4 @@ TEST_F(TensorMaps, LimitsOfTheDriver) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::tensor_map_test

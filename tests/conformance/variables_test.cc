@@ -1,6 +1,6 @@
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::variables_test {
 namespace {
 
 class Variables : public Conformance {
@@ -87,4 +87,4 @@ TEST_F(Variables, UnknownNamesAreErrors) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::variables_test

@@ -5,7 +5,7 @@
 
 #include "conformance/conformance.h"
 
-namespace baton::conformance {
+namespace baton::conformance::warp_test {
 namespace {
 
 constexpr unsigned kFull = 0xffffffffu;
@@ -175,4 +175,4 @@ TEST_F(Warps, ExchangeThroughSharedMemory) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::warp_test

@@ -12,7 +12,7 @@
 #include "conformance/conformance.h"
 #include "conformance/matrix_format.h"
 
-namespace baton::conformance {
+namespace baton::conformance::wgmma_test {
 namespace {
 
 enum class Sum { kSingle, kHalf, kInteger };
@@ -355,4 +355,4 @@ TEST_F(Wgmma, SparseMatrices) {
 }
 
 }  // namespace
-}  // namespace baton::conformance
+}  // namespace baton::conformance::wgmma_test

@@ -14,9 +14,6 @@ void join(B& b, const Stream& first, const Stream& second) {
   event.record(first);
   second.wait(event);
 }
-void copy(const B::Floats& to, const B::Floats& from, const Stream& on) {
-  to.memory().copy_from(from.memory(), B::kCount * 4, 0, 0, on);
-}
 void fill(const B::Floats& buffer, const Stream& on) {
   buffer.memory().fill(0, 4, B::kCount, 0, on);
 }

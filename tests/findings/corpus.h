@@ -95,6 +95,15 @@ class Bench {
   std::optional<Floats> slots_;
 };
 
+inline LaunchAttributes with(const LaunchAttribute& attribute) {
+  LaunchAttributes attributes;
+  attributes.set(attribute);
+  return attributes;
+}
+inline void copy(const Bench::Floats& to, const Bench::Floats& from, const Stream& on) {
+  to.memory().copy_from(from.memory(), Bench::kCount * 4, 0, 0, on);
+}
+
 // One program, and the kinds of what is to be found in it: all of them, and nothing else, whatever
 // the schedule; for a right one nothing. Where `instead` is not empty, a schedule may show that in
 // place of the first: memory that was freed too early is a fault for who meets it afterwards.

@@ -12,8 +12,7 @@
 
 #include "sim/api/driver.h"
 
-namespace baton::findings {
-
+namespace baton::findings::corpus_test {
 namespace {
 
 using driver::FindingKind;
@@ -319,4 +318,4 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
       << rows;
 }
 
-}  // namespace baton::findings
+}  // namespace baton::findings::corpus_test

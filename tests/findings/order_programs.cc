@@ -3,12 +3,6 @@
 namespace baton::findings {
 namespace {
 
-LaunchAttributes with(const LaunchAttribute& attribute) {
-  LaunchAttributes attributes;
-  attributes.set(attribute);
-  return attributes;
-}
-
 // The other stream goes on when all blocks of what `launched` with the event have triggered.
 void consume_after_event(Bench& b, const char* kernel, bool on_completion_of_launch) {
   const Event event(b.device, false);
@@ -18,10 +12,6 @@ void consume_after_event(Bench& b, const char* kernel, bool on_completion_of_lau
       "produce", b.y, b.x);
   b.other.wait(event);
   b.launch_on(b.other, {}, kernel, b.z, b.y);
-}
-
-void copy(const Bench::Floats& to, const Bench::Floats& from, const Stream& on) {
-  to.memory().copy_from(from.memory(), Bench::kCount * 4, 0, 0, on);
 }
 
 void free_on(Bench& b, const Stream& on, const char* kernel, bool is_written) {

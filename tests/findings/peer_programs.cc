@@ -17,10 +17,6 @@ auto passes(const char* puts, const char* gets) {
   };
 }
 
-void copy(const B::Floats& to, const B::Floats& from, const Stream& on) {
-  to.memory().copy_from(from.memory(), B::kCount * 4, 0, 0, on);
-}
-
 // All that the other device has so far comes before all that this one gets from now on.
 void join(B& b) {
   Event event(b.peer().device);

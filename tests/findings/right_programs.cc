@@ -6,12 +6,6 @@
 namespace baton::findings {
 namespace {
 
-LaunchAttributes with(const LaunchAttribute& attribute) {
-  LaunchAttributes attributes;
-  attributes.set(attribute);
-  return attributes;
-}
-
 // `kernel` depends on a producer of its input.
 std::function<void(Bench&)> after(const char* primary, const char* kernel) {
   return [primary, kernel](Bench& b) {

@@ -12,7 +12,7 @@
 // The references of floating instructions are only as good as the arithmetic they are made of. It
 // is checked against vectors worked out by hand and, for the four rounding modes that the host has,
 // against the host's own arithmetic. Compiled with -frounding-math.
-namespace baton::instructions {
+namespace baton::instructions::soft_float_test {
 namespace {
 
 struct HostMode {
@@ -199,4 +199,4 @@ TEST(SoftFloat, ToIntegersByHand) {
 }
 
 }  // namespace
-}  // namespace baton::instructions
+}  // namespace baton::instructions::soft_float_test

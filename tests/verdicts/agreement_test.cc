@@ -20,7 +20,7 @@
 // where each kernel lets the next one in and then takes its time: a wrong program may still get by
 // there.
 
-namespace baton::session_test {
+namespace baton::session_test::agreement_test {
 namespace {
 
 constexpr int kTries = 20;  // on a GPU
@@ -280,4 +280,4 @@ TEST_F(Verdicts, AgreeWhereLoadsBehindAWaitWereMadePlain) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::agreement_test

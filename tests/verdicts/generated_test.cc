@@ -12,7 +12,7 @@
 #include "outlined_chain.h"
 #include "signal_chain.h"
 
-namespace baton::verdicts {
+namespace baton::verdicts::generated_test {
 namespace {
 
 GeneratedChain passed(GeneratedChain chain, Passing passing) {
@@ -122,4 +122,4 @@ TEST(Generated, MetamorphosesOfControlFlow) {
 }
 
 }  // namespace
-}  // namespace baton::verdicts
+}  // namespace baton::verdicts::generated_test

@@ -9,7 +9,7 @@
 
 #include "generated_chain.h"
 
-namespace baton::verdicts {
+namespace baton::verdicts::signals_test {
 namespace {
 
 // Reads b, writes a, and lets the next kernel start at once.
@@ -203,4 +203,4 @@ TEST: {} %p3, [shared], 0; @!%p3 bra TEST; {} {}
 }
 
 }  // namespace
-}  // namespace baton::verdicts
+}  // namespace baton::verdicts::signals_test

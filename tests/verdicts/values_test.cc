@@ -18,7 +18,7 @@
 #include "pdl/value/thread.h"
 #include "pdl/value/value.h"
 
-namespace baton::overlap {
+namespace baton::overlap::values_test {
 namespace {
 
 using instructions::Case;
@@ -252,4 +252,4 @@ TEST(KnownValues, HoldWhatInstructionsCompute) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::values_test

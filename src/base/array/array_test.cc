@@ -10,7 +10,7 @@
 #include "base/system/zero_bytes.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::array_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -54,4 +54,4 @@ TEST(ZeroBytes, AreZero) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::array_test

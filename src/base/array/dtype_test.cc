@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace baton {
+namespace baton::dtype_test {
 namespace {
 
 TEST(DTypeTest, EveryNameNamesItsOwnType) {
@@ -44,4 +44,4 @@ TEST(DTypeTest, RefusesOtherNames) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::dtype_test

@@ -12,7 +12,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::float_convert_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -236,4 +236,4 @@ TEST(FloatConvert, RefusesTypesThatAreNotFloating) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::float_convert_test

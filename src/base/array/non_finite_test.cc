@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace baton {
+namespace baton::non_finite_test {
 namespace {
 
 // `length` zeros, but NaN in every `step`th element.
@@ -44,4 +44,4 @@ TEST(NonFinite, IntegersHaveNone) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::non_finite_test

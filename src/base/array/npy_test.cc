@@ -12,7 +12,7 @@
 #include "base/file/file.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::npy_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -297,4 +297,4 @@ TEST(Npy, WritesAndReadsFiles) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::npy_test

@@ -14,7 +14,7 @@
 #include "base/hash/xxh3.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::safetensors_model_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST_F(SafetensorsModelTest, AWrongIndexIsRefused) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::safetensors_model_test

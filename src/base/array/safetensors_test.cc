@@ -10,7 +10,7 @@
 #include "base/file/file.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::safetensors_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST_F(SafetensorsTest, DamagedHeadersAreHarmless) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::safetensors_test

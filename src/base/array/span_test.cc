@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace baton {
+namespace baton::span_test {
 namespace {
 
 int sum(Span<const int> values) {
@@ -63,4 +63,4 @@ TEST(SpanTest, TakesNothingElse) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::span_test

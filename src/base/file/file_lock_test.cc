@@ -11,7 +11,7 @@
 
 #include "base/file/file.h"
 
-namespace baton {
+namespace baton::file_lock_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -94,4 +94,4 @@ TEST_F(FileLockTest, SaysWhyTheSystemCannotLock) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::file_lock_test

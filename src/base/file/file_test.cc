@@ -12,7 +12,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,4 +205,4 @@ TEST(TemporaryDirectoryTest, GoesWithAllItHolds) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::file_test

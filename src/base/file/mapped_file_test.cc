@@ -10,7 +10,7 @@
 #include "base/file/held_bytes.h"
 #include "base/hash/hash.h"
 
-namespace baton {
+namespace baton::mapped_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -118,4 +118,4 @@ TEST(MappedFile, AnIdentityTellsStatesOfAFileApart) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::mapped_file_test

@@ -10,7 +10,7 @@
 #include "base/file/mapped_file.h"
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::near_file_test {
 namespace {
 
 using testing::EndsWith;
@@ -81,4 +81,4 @@ TEST_F(NearFile, IsNamedWhereAFileIsRead) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::near_file_test

@@ -7,7 +7,7 @@
 #include "base/hash/hash.h"
 #include "base/test_refusal.h"
 
-namespace baton {
+namespace baton::ed25519_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -85,4 +85,4 @@ TEST(Ed25519, ADerIsWhatOpensslWrites) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::ed25519_test

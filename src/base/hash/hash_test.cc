@@ -4,7 +4,7 @@
 
 #include "baton/error.h"
 
-namespace baton {
+namespace baton::hash_test {
 namespace {
 
 // FIPS 180-4's own examples, and the digest of no bytes.
@@ -60,4 +60,4 @@ TEST(HashTest, Crc32) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::hash_test

@@ -7,7 +7,7 @@
 
 #include "base/file/file.h"
 
-namespace baton {
+namespace baton::dynamic_library_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -70,4 +70,4 @@ TEST(DynamicLibraryTest, ALeakedLibraryStaysUsable) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::dynamic_library_test

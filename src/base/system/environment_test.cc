@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton {
+namespace baton::environment_test {
 namespace {
 
 TEST(Environment, EmptyIsUnset) {
@@ -15,4 +15,4 @@ TEST(Environment, EmptyIsUnset) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::environment_test

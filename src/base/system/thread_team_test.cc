@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace baton {
+namespace baton::thread_team_test {
 namespace {
 
 TEST(ThreadTeam, CallsEachPartOnce) {
@@ -54,4 +54,4 @@ TEST(ThreadTeam, ThrowsWhatAPartThrewAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::thread_team_test

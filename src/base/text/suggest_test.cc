@@ -4,7 +4,7 @@
 
 #include "base/text/suggestion_or.h"
 
-namespace baton {
+namespace baton::suggest_test {
 namespace {
 
 using Names = std::vector<std::string_view>;
@@ -66,4 +66,4 @@ TEST(Suggestion, ListsNoMoreThanOneCanRead) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::suggest_test

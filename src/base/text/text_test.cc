@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace baton {
+namespace baton::text_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(FormatDuration, ShowsThreeDigits) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::text_test

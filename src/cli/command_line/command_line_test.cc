@@ -11,7 +11,7 @@
 #include "cli/command_line/help.h"
 #include "tools/basics.h"
 
-namespace baton::cli {
+namespace baton::cli::command_line_test {
 namespace {
 
 using testing::ElementsAre;
@@ -302,4 +302,4 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::command_line_test

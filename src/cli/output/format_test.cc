@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace baton::cli {
+namespace baton::cli::format_test {
 namespace {
 
 template <typename T>
@@ -92,4 +92,4 @@ TEST(Format, LongNamesAreCutInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::format_test

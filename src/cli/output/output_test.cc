@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace baton::cli {
+namespace baton::cli::output_test {
 namespace {
 
 TEST(Output, ProgressHasAShareAndTheTimeLeft) {
@@ -188,4 +188,4 @@ TEST(Output, BytesThatAreNoUtf8DoNotBreakJson) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::output_test

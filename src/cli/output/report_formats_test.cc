@@ -9,7 +9,7 @@
 #include "cli/output/result_rows.h"
 #include "cli/output/sarif.h"
 
-namespace baton::cli {
+namespace baton::cli::report_formats_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -169,4 +169,4 @@ TEST(Junit, WithoutRowsOneTestPasses) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::report_formats_test

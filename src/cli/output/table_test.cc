@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace baton::cli {
+namespace baton::cli::table_test {
 namespace {
 
 TEST(Table, AlignsColumns) {
@@ -153,4 +153,4 @@ TEST(Table, ColoursTakeNoRoom) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::table_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::cli {
+namespace baton::cli::wrap_test {
 namespace {
 
 TEST(WrappedLine, LeavesWhatFits) {
@@ -47,4 +47,4 @@ TEST(WrappedLine, LeavesWhatAVeryNarrowTerminalCannotShow) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::wrap_test

@@ -10,7 +10,7 @@
 #include "cli/report/output_report.h"
 #include "tools/json_values.h"
 
-namespace baton::cli {
+namespace baton::cli::run_report_test {
 namespace {
 
 using tools::json_number;
@@ -210,4 +210,4 @@ TEST(Json, WhatAnImageDoesNotSayIsNull) {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::run_report_test

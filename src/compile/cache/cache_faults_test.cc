@@ -9,7 +9,7 @@
 #include "compile/cache/cache_case.h"
 #include "compile/cache/cache_entry.h"
 
-namespace baton::compiler {
+namespace baton::compiler::cache_faults_test {
 namespace {
 
 // A change of any one byte, and a cut at any place, is noticed.
@@ -209,4 +209,4 @@ TEST_F(CacheTest, APipeInPlaceOfAFileIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::cache_faults_test

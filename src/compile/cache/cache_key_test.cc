@@ -7,7 +7,7 @@
 
 #include "base/file/file.h"
 
-namespace baton::compiler {
+namespace baton::compiler::cache_key_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ TEST_F(CacheKey, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::cache_key_test

@@ -13,7 +13,7 @@
 #include "compile/cache/cache.h"
 #include "compile/cache/cache_entry.h"
 
-namespace baton::compiler {
+namespace baton::compiler::cache_kill_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,4 +129,4 @@ TEST_F(CacheKill, OfOneThatMakesRoomBreaksNothing) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::cache_kill_test

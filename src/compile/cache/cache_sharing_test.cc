@@ -8,7 +8,7 @@
 #include "compile/cache/cache_case.h"
 #include "compile/cache/cache_entry.h"
 
-namespace baton::compiler {
+namespace baton::compiler::cache_sharing_test {
 namespace {
 
 TEST_F(CacheTest, ManyThreadsShareIt) {
@@ -188,4 +188,4 @@ TEST_F(CacheTest, AbandonedWritesAreRemoved) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::cache_sharing_test

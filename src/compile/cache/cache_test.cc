@@ -5,7 +5,7 @@
 #include "compile/cache/cache_case.h"
 #include "compile/cache/cache_entry.h"
 
-namespace baton::compiler {
+namespace baton::compiler::cache_test {
 namespace {
 
 TEST_F(CacheTest, GivesBackWhatWasStored) {
@@ -145,4 +145,4 @@ TEST(CacheSize, IsChosenByTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::cache_test

@@ -8,7 +8,7 @@
 #include "compile/compile_test.h"
 #include "compile/nvrtc/line_table.h"
 
-namespace baton {
+namespace baton::compile_cache_test {
 namespace {
 
 class CompileCache : public CompileTest {};
@@ -156,4 +156,4 @@ TEST_F(CompileCache, AHitDoesNotLoadTheCompiler) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::compile_cache_test

@@ -7,7 +7,7 @@
 
 #include "compile/nvrtc/toolkit.h"
 
-namespace baton::compiler {
+namespace baton::compiler::device_linker_test {
 namespace {
 
 constexpr const char* kKernel = R"(.version 8.0
@@ -68,4 +68,4 @@ TEST(Assemble, GivesNothingWithoutTheLibrary) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::device_linker_test

@@ -5,7 +5,7 @@
 #include "compile/make_result.h"
 #include "compile/nvrtc/toolkit.h"
 
-namespace baton {
+namespace baton::link_test {
 namespace {
 
 constexpr const char* kCaller = R"(
@@ -236,4 +236,4 @@ TEST_F(LinkTest, ReadsFilesByTheirBytes) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::link_test

@@ -7,7 +7,7 @@
 #include "baton/error.h"
 #include "compile/nvrtc/ptx_lines.h"
 
-namespace baton {
+namespace baton::assembler_errors_test {
 namespace {
 
 using testing::AllOf;
@@ -67,4 +67,4 @@ TEST(PtxLines, AreThoseOfTheLastLoc) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::assembler_errors_test

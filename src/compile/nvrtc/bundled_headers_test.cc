@@ -7,7 +7,7 @@
 #include "base/file/file.h"
 #include "compile/nvrtc/nvrtc.h"
 
-namespace baton::compiler {
+namespace baton::compiler::bundled_headers_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -71,4 +71,4 @@ TEST_F(BundledHeadersTest, ComeBeforeASetThatLacksOthers) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::bundled_headers_test

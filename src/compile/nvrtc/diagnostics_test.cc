@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace baton::compiler {
+namespace baton::compiler::diagnostics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(Diagnostics, WarningsAreTextOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::diagnostics_test

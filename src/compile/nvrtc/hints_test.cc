@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::compiler {
+namespace baton::compiler::hints_test {
 namespace {
 
 using testing::Contains;
@@ -43,4 +43,4 @@ TEST(Hints, NameThePackageOfCrt) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::hints_test

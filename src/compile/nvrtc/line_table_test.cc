@@ -6,7 +6,7 @@
 #include "baton/compile.h"
 #include "image/container/elf.h"
 
-namespace baton::compiler {
+namespace baton::compiler::line_table_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ TEST_F(LineTable, TakesAnyBytes) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::line_table_test

@@ -5,7 +5,7 @@
 #include "base/file/file.h"
 #include "baton/error.h"
 
-namespace baton::compiler {
+namespace baton::compiler::options_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ TEST(Options, ReadsArchitectures) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::options_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::compiler {
+namespace baton::compiler::ptxas_report_test {
 namespace {
 
 TEST(PtxasReport, GivesEachKernelAndLeavesTheOtherLines) {
@@ -53,4 +53,4 @@ TEST(PtxasReport, TakesAnyText) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::ptxas_report_test

@@ -13,7 +13,7 @@
 #include "baton/log.h"
 #include "compile/nvrtc/search_places.h"
 
-namespace baton::compiler {
+namespace baton::compiler::toolkit_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ TEST_F(ToolkitTest, SaysWhereItLooked) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::toolkit_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::compiler {
+namespace baton::compiler::hidden_code_test {
 namespace {
 
 constexpr char kFile[] = "k.cu";
@@ -222,4 +222,4 @@ TEST_F(Hidden, HostFunctionsBecomeInline) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::hidden_code_test

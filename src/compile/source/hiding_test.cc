@@ -4,7 +4,7 @@
 
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::hiding_test {
 namespace {
 
 class Hiding : public CompileTest {
@@ -216,4 +216,4 @@ TEST_F(Hiding, CubsBlocksComeWithItsMainHeader) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::hiding_test

@@ -5,7 +5,7 @@
 #include "base/text/text.h"
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::host_code_test {
 namespace {
 
 class HostCode : public CompileTest {};
@@ -239,4 +239,4 @@ TEST_F(HostCode, TakesTheHeadersOfCudasLibraries) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::host_code_test

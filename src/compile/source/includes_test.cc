@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/file/file.h"
 
-namespace baton::compiler {
+namespace baton::compiler::includes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ TEST_F(Includes, EndsOnChainsAndRings) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::includes_test

@@ -2,7 +2,7 @@
 
 #include "compile/compile_test.h"
 
-namespace baton {
+namespace baton::public_code_test {
 namespace {
 
 class PublicCode : public CompileTest {
@@ -199,4 +199,4 @@ TEST_F(PublicCode, RelocatableCode) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::public_code_test

@@ -7,7 +7,7 @@
 
 #include "compile/source/macros.h"
 
-namespace baton::compiler {
+namespace baton::compiler::statement_expression_test {
 namespace {
 
 std::string as_lambdas(std::string text) {
@@ -81,4 +81,4 @@ TEST(Macros, WhatTheCompilerRefuses) {
 }
 
 }  // namespace
-}  // namespace baton::compiler
+}  // namespace baton::compiler::statement_expression_test

@@ -10,7 +10,7 @@
 #include "baton/image.h"
 #include "image/container/lz4.h"
 
-namespace baton::image {
+namespace baton::image::fatbin_test {
 namespace {
 
 std::string bytes_of(std::string_view vector) {
@@ -132,4 +132,4 @@ TEST(Lz4, RefusesBrokenBlocks) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::fatbin_test

@@ -11,7 +11,7 @@
 #include "image/container/elf.h"
 #include "image/container/scan.h"
 
-namespace baton {
+namespace baton::find_images_test {
 namespace {
 
 using testing::ElementsAre;
@@ -230,4 +230,4 @@ TEST(FindImages, TextAroundPtxStays) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::find_images_test

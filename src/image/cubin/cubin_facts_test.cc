@@ -12,7 +12,7 @@
 #include "image/cubin/cubin.h"
 #include "image/cubin/kernel_registers.h"
 
-namespace baton {
+namespace baton::cubin_facts_test {
 namespace {
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
@@ -339,4 +339,4 @@ TEST(CubinFacts, SurvivesDamagedAttributes) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::cubin_facts_test

@@ -8,7 +8,7 @@
 #include "baton/image.h"
 #include "image/image_content.h"
 
-namespace baton::image {
+namespace baton::image::debug_params_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -101,4 +101,4 @@ TEST(DebugParams, WhatCannotBeReadCostsTheNames) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::debug_params_test

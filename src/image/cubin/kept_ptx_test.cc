@@ -9,7 +9,7 @@
 #include "baton/image.h"
 #include "image/cubin/cubin.h"
 
-namespace baton::image {
+namespace baton::image::kept_ptx_test {
 namespace {
 
 constexpr std::string_view kText = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -67,4 +67,4 @@ TEST(KeptPtx, OtherBytesHaveNone) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::kept_ptx_test

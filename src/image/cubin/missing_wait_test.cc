@@ -3,7 +3,7 @@
 
 #include "baton/image.h"
 
-namespace baton {
+namespace baton::missing_wait_test {
 namespace {
 
 using testing::AllOf;
@@ -40,4 +40,4 @@ TEST(MissingWait, HasNothingToSayOfOthers) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::missing_wait_test

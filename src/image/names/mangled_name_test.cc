@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace baton::image {
+namespace baton::image::mangled_name_test {
 namespace {
 
 std::string text_of(std::string_view symbol) {
@@ -143,4 +143,4 @@ TEST(MangledName, BoundsWhatSubstitutionsCost) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::mangled_name_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::image {
+namespace baton::image::readable_names_test {
 namespace {
 
 TEST(ReadableNames, AreReadInTheirPlaces) {
@@ -31,4 +31,4 @@ TEST(ReadableNames, OfAnErrorAreInItsMessageAndNotes) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::readable_names_test

@@ -9,7 +9,7 @@
 #include "baton/error.h"
 #include "baton/image.h"
 
-namespace baton::image {
+namespace baton::image::link_ptx_test {
 namespace {
 
 using testing::HasSubstr;
@@ -220,4 +220,4 @@ TEST(LinkPtx, KeepsOtherNamesOfFunctions) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::link_ptx_test

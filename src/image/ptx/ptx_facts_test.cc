@@ -3,7 +3,7 @@
 #include "baton/error.h"
 #include "baton/image.h"
 
-namespace baton {
+namespace baton::ptx_facts_test {
 namespace {
 
 constexpr std::string_view kHeader = ".version 9.0\n.target sm_90\n.address_size 64\n";
@@ -247,4 +247,4 @@ TEST(PtxFacts, ABodyThatDoesNotParseCostsOnlyItsOwnFacts) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::ptx_facts_test

@@ -7,7 +7,7 @@
 #include "baton/image.h"
 #include "ptx/ast.h"
 
-namespace baton {
+namespace baton::ptx_polls_test {
 namespace {
 
 std::optional<bool> polls(const std::string& body) {
@@ -75,4 +75,4 @@ TEST(PtxPolls, MachineCodeDoesNotSay) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::ptx_polls_test

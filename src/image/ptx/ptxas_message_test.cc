@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::image {
+namespace baton::image::ptxas_message_test {
 namespace {
 
 TEST(PtxasMessage, IsReadWithItsPadding) {
@@ -27,4 +27,4 @@ TEST(PtxasMessage, AnyOtherLineIsNone) {
 }
 
 }  // namespace
-}  // namespace baton::image
+}  // namespace baton::image::ptxas_message_test

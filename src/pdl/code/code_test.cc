@@ -11,7 +11,7 @@
 #include "baton/error.h"
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::code_test {
 namespace {
 
 // A kernel with so many more instructions than the shortest one.
@@ -93,4 +93,4 @@ TEST(ReadCode, TakesNoMoreOperandsThanItSays) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::code_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::overlap {
+namespace baton::overlap::instruction_test {
 namespace {
 
 using Kind = Operation::Kind;
@@ -156,4 +156,4 @@ TEST(Instruction, SpecialRegistersByName) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::instruction_test

@@ -11,7 +11,7 @@
 #include "pdl/code/code.h"
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::register_webs_test {
 namespace {
 
 // The registers that PTX lines name, read back: "%r3" of line 2 of a body is "%r3@2" here, and two
@@ -218,4 +218,4 @@ TEST(Webs, WhatIsTooMuchStaysWholeAndMayHoldAnything) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::register_webs_test

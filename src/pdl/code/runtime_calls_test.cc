@@ -8,7 +8,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::runtime_calls_test {
 namespace {
 
 using testing::HasSubstr;
@@ -57,4 +57,4 @@ TEST(RuntimeCalls, ACallThatIsNeverMadeReadsNothing) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::runtime_calls_test

@@ -11,7 +11,7 @@
 #include "pdl/footprint/range_launch.h"
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::access_ranges_random_test {
 namespace {
 
 // Programs of arithmetic, conditions and loops: each thread is executed, and no access lies outside
@@ -268,4 +268,4 @@ TEST(AccessRanges, HoldWhatThreadsTouch) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::access_ranges_random_test

@@ -9,7 +9,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::address_binder_test {
 namespace {
 
 // Why the memory that a body stores to is not known.
@@ -189,4 +189,4 @@ TEST(AddressBinder, EveryReasonIsTold) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::address_binder_test

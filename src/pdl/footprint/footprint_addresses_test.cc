@@ -4,7 +4,7 @@
 #include "pdl/footprint/bound.h"
 #include "pdl/footprint/footprint_text_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::footprint_addresses_test {
 namespace {
 
 using testing::HasSubstr;
@@ -476,4 +476,4 @@ TEST(Footprint, TheLesserOfTwoAddressesIsOneOfThem) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::footprint_addresses_test

@@ -9,7 +9,7 @@
 #include "pdl/footprint/bound.h"
 #include "pdl/footprint/footprint_text_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::footprint_test {
 namespace {
 
 using testing::HasSubstr;
@@ -417,4 +417,4 @@ TEST(Footprint, NothingFollowsATrapThatAllTake) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::footprint_test

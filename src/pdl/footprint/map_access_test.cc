@@ -11,7 +11,7 @@
 #include "pdl/footprint/footprint.h"
 #include "ptx/ast.h"
 
-namespace baton::overlap {
+namespace baton::overlap::map_access_test {
 namespace {
 
 constexpr MemoryId kNotKnown = 99;
@@ -96,4 +96,4 @@ TEST(MapAccess, AMapIsAtTheAddressOfItsParameter) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::map_access_test

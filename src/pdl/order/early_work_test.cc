@@ -6,7 +6,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::early_work_test {
 namespace {
 
 // Whether a load of %d9 may be early after `compute`. p0 is memory that no launch writes, p1 a
@@ -49,4 +49,4 @@ TEST(EarlyWork, ReadsConstantMemoryWhereNoLaunchWritesIt) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::early_work_test

@@ -10,7 +10,7 @@
 #include "pdl/code/code.h"
 #include "ptx/ast.h"
 
-namespace baton::overlap {
+namespace baton::overlap::equalities_test {
 namespace {
 
 // "eq 2", "ne 3": in the order of their numbers.
@@ -71,4 +71,4 @@ TEST(Equalities, ThePredicateIsNotReadBeforeItsComparison) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::equalities_test

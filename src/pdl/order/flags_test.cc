@@ -8,7 +8,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::flags_test {
 namespace {
 
 // Thread 0 stores 0 in a flag, and all meet. The first warp waits and sets the flag; the others
@@ -249,4 +249,4 @@ TEST(Flags, ThePlaceIsOne) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::flags_test

@@ -7,7 +7,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::late_work_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(LateWork, KnowsNothingOfMachineCode) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::late_work_test

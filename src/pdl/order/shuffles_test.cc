@@ -6,7 +6,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::shuffles_test {
 namespace {
 
 // By shuffle, in order: "+" if it is a lone one.
@@ -74,4 +74,4 @@ TEST(Shuffles, GiveWhatLanesOfTheOtherBranchHave) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::shuffles_test

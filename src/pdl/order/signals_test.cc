@@ -8,7 +8,7 @@
 #include "pdl/footprint/bound.h"
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::signals_test {
 namespace {
 
 constexpr char kInit[] = R"(
@@ -463,4 +463,4 @@ DONE: griddepcontrol.wait; ret; }
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::signals_test

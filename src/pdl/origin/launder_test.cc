@@ -18,7 +18,7 @@
 #include "pdl/test_support.h"
 #include "pdl/verdict/chain.h"
 
-namespace baton::overlap {
+namespace baton::overlap::launder_test {
 namespace {
 
 // The memories: p0 is what the launch before writes, p1 a weight, p2 a table in memory that holds
@@ -342,4 +342,4 @@ TEST(Laundering, CoordinatesAreStored) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::launder_test

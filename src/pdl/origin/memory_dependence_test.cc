@@ -6,7 +6,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::memory_dependence_test {
 namespace {
 
 // p0 and p1 are addresses in %a and %b, and %r1 is a number of the thread.
@@ -68,4 +68,4 @@ TEST(MemoryDependence, WhatCannotBeFollowed) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::memory_dependence_test

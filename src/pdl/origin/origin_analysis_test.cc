@@ -7,7 +7,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::origin_analysis_test {
 namespace {
 
 // A part of an address is a number that tells its alignment, whatever the width.
@@ -86,4 +86,4 @@ mov.u64 %d2, s; )" +
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::origin_analysis_test

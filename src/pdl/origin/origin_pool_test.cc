@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::overlap {
+namespace baton::overlap::origin_pool_test {
 namespace {
 
 constexpr std::uint32_t kMany = 16;  // origins that a set tells apart
@@ -113,4 +113,4 @@ TEST(OriginPool, AnythingTakesInAll) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::origin_pool_test

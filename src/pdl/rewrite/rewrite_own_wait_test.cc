@@ -3,7 +3,7 @@
 
 #include "pdl/rewrite/rewritten_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::rewrite_own_wait_test {
 namespace {
 
 using testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(Rewrite, LeavesWhatItCannotChange) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::rewrite_own_wait_test

@@ -7,7 +7,7 @@
 #include "base/file/file.h"
 #include "pdl/rewrite/rewritten_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::rewrite_test {
 namespace {
 
 using testing::HasSubstr;
@@ -313,4 +313,4 @@ TEST(Rewrite, TheOldestPtx) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::rewrite_test

@@ -3,7 +3,7 @@
 
 #include "pdl/rewrite/rewritten_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::rewrite_trigger_test {
 namespace {
 
 using testing::HasSubstr;
@@ -200,4 +200,4 @@ TEST(Rewrite, TriggersAtTheTop) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::rewrite_trigger_test

@@ -11,7 +11,7 @@
 #include "pdl/origin/origin_analysis.h"
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::follower_test {
 namespace {
 
 // A kernel of so many stages, as a warp-specialised one has them: each waits for an mbarrier, and
@@ -125,4 +125,4 @@ TEST(FollowerTest, AnArgumentMayBeNarrow) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::follower_test

@@ -11,7 +11,7 @@
 #include "pdl/test_support.h"
 #include "pdl/verdict/witnesses.h"
 
-namespace baton::overlap {
+namespace baton::overlap::parameter_value_test {
 namespace {
 
 constexpr MemoryId kX = 1, kY = 2;
@@ -140,4 +140,4 @@ TEST(ParameterValue, BoundsAccessesOfStructs) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::parameter_value_test

@@ -8,7 +8,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::overlap {
+namespace baton::overlap::value_test {
 namespace {
 
 // "7", "[2, 9]", "varies": the result of the last instruction of a body.
@@ -172,4 +172,4 @@ TEST(Value, Comparisons) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::value_test

@@ -3,7 +3,7 @@
 
 #include "pdl/verdict/chain_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::chain_memory_test {
 namespace {
 
 // Two accesses certainly meet if the earlier one is of that launch.
@@ -125,4 +125,4 @@ TEST_F(FrozenRows, CountForNothingAfterAWriteOfUnknownMemory) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::chain_memory_test

@@ -1,6 +1,6 @@
 #include "pdl/verdict/chain_test.h"
 
-namespace baton::overlap {
+namespace baton::overlap::chain_test {
 namespace {
 
 TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
@@ -349,4 +349,4 @@ TEST_F(ChainTest, AGapLeavesUnnamedWritesToBeSeen) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::chain_test

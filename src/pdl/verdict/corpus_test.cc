@@ -18,7 +18,7 @@
 // Programs with planted bugs and without, of kernels that a compiler made (testdata/corpus.cu). An
 // unsafe program is never proven; a right one of plain structure is.
 
-namespace baton::overlap {
+namespace baton::overlap::corpus_test {
 namespace {
 
 using Kind = EdgeVerdict;
@@ -166,4 +166,4 @@ INSTANTIATE_TEST_SUITE_P(Corpus, WrongChains, testing::ValuesIn(kWrong));
 INSTANTIATE_TEST_SUITE_P(Corpus, DoubtfulChains, testing::ValuesIn(kDoubtful));
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::corpus_test

@@ -16,7 +16,7 @@
 #include "pdl/verdict/chain.h"
 #include "pdl/verdict/launch_evidence.h"
 
-namespace baton::overlap {
+namespace baton::overlap::witnesses_test {
 namespace {
 
 constexpr MemoryId kX = 1, kW = 2, kY = 3;
@@ -407,4 +407,4 @@ TEST(CertainWalk, CountsItsSteps) {
 }
 
 }  // namespace
-}  // namespace baton::overlap
+}  // namespace baton::overlap::witnesses_test

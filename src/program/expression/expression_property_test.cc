@@ -10,7 +10,7 @@
 
 // Random expressions against the same arithmetic in 128 bits, where nothing overflows at one step.
 
-namespace baton {
+namespace baton::expression_property_test {
 namespace {
 
 __extension__ using Wide = __int128;
@@ -155,4 +155,4 @@ TEST(ExpressionProperty, TextComesBackThroughTheOperators) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::expression_property_test

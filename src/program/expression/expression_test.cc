@@ -11,7 +11,7 @@
 #include "baton/program.h"
 #include "program/expression/expression_code.h"
 
-namespace baton {
+namespace baton::expression_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -255,4 +255,4 @@ TEST(Names, Identifiers) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::expression_test

@@ -8,7 +8,7 @@
 
 // Errors in steps that hold other steps.
 
-namespace baton {
+namespace baton::bad_control_flow_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST(BadControlFlow, RepeatsNestSoFar) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::bad_control_flow_test

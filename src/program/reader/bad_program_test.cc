@@ -10,7 +10,7 @@
 // Everything of a program file that can be wrong before a device is known: one error, its kind, its
 // place, and what it says.
 
-namespace baton {
+namespace baton::bad_program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -455,4 +455,4 @@ TEST(BadPrograms, DeepKeysDoNotOverflowTheStack) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::bad_program_test

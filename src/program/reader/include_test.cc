@@ -8,7 +8,7 @@
 #include "baton/program.h"
 #include "program/reader/program_files.h"
 
-namespace baton {
+namespace baton::include_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -155,4 +155,4 @@ TEST_F(Include, TheBuilderTakesAProgram) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::include_test

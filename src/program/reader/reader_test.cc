@@ -6,7 +6,7 @@
 #include "base/file/file.h"
 #include "baton/program.h"
 
-namespace baton {
+namespace baton::reader_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -478,4 +478,4 @@ TEST(ProgramBuilder, MayGoOnAfterABodyThatThrew) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::reader_test

@@ -10,7 +10,7 @@
 #include "base/hash/hash.h"
 #include "program/record/program_record_reader.h"
 
-namespace baton {
+namespace baton::program_record_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -291,4 +291,4 @@ TEST(ProgramRecord, BelievesNoCount) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::program_record_test

@@ -5,7 +5,7 @@
 #include "baton/error.h"
 #include "baton/program.h"
 
-namespace baton {
+namespace baton::without_sources_test {
 namespace {
 
 TEST(WithoutSources, LeavesEverythingElseInItsPlace) {
@@ -36,4 +36,4 @@ TEST(WithoutSources, NeedsNoKernels) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::without_sources_test

@@ -8,7 +8,7 @@
 #include "baton/error.h"
 #include "program/writer/toml_table.h"
 
-namespace baton {
+namespace baton::writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ TEST(TomlTable, QuotesAnyText) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::writer_test

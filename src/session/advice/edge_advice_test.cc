@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace baton {
+namespace baton::edge_advice_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(EdgeAdvice, ComesByWhatItMaySave) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::edge_advice_test

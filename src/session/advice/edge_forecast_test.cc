@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace baton {
+namespace baton::edge_forecast_test {
 namespace {
 
 using ::testing::AllOf;
@@ -138,4 +138,4 @@ TEST(EdgeForecast, TheTailIsTheLastWave) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::edge_forecast_test

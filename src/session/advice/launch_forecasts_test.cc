@@ -7,7 +7,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::launch_forecasts_test {
 namespace {
 
 using ::testing::Contains;
@@ -94,4 +94,4 @@ TEST(LaunchForecasts, ADeviceWithoutPdlHasNone) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::launch_forecasts_test

@@ -11,7 +11,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::dlpack {
+namespace baton::dlpack::dlpack_test {
 namespace {
 
 using session_test::DeviceTest;
@@ -166,4 +166,4 @@ TEST_F(Dlpack, WhatCannotBeSharedIsRefused) {
 }
 
 }  // namespace
-}  // namespace baton::dlpack
+}  // namespace baton::dlpack::dlpack_test

@@ -10,7 +10,7 @@
 // Buffers of a program in memory of the caller's. The kernels are those of testdata/edges.cu: each
 // adds 1 to what it reads.
 
-namespace baton::session_test {
+namespace baton::session_test::given_memory_test {
 namespace {
 
 using ::testing::Each;
@@ -255,4 +255,4 @@ TEST_F(GivenMemory, IsHeldAgainstTheProgramAndTheDevice) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::given_memory_test

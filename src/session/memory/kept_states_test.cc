@@ -6,7 +6,7 @@
 #include "runtime/provider.h"
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::kept_states_test {
 namespace {
 
 using ::testing::Each;
@@ -75,4 +75,4 @@ TEST(KeptStates, AreDownloadedWhenTheyAreWanted) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::kept_states_test

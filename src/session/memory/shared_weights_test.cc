@@ -11,7 +11,7 @@
 
 // Executables of one loaded program share its weights. The kernel adds 1 to what it reads.
 
-namespace baton::session_test {
+namespace baton::session_test::shared_weights_test {
 namespace {
 
 using ::testing::Each;
@@ -138,4 +138,4 @@ TEST_F(SharedWeights, AreUploadedOnceByThreadsThatBindTogether) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::shared_weights_test

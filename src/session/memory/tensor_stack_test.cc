@@ -13,7 +13,7 @@
 
 // Buffers whose contents are tensors of a .safetensors file.
 
-namespace baton::session_test {
+namespace baton::session_test::tensor_stack_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -297,4 +297,4 @@ TEST_F(ConvertedTensorTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::tensor_stack_test

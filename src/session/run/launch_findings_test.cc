@@ -8,7 +8,7 @@
 
 // Which launch of a program a finding of the simulated GPU is about.
 
-namespace baton::session_test {
+namespace baton::session_test::launch_findings_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST_F(LaunchFindings, ALivelockNamesItsLaunch) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::launch_findings_test

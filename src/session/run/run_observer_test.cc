@@ -7,7 +7,7 @@
 #include "baton/executable.h"
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::run_observer_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -172,4 +172,4 @@ TEST_F(ObserverTest, ComparesWithWhatTheProgramExpects) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::run_observer_test

@@ -5,7 +5,7 @@
 
 #include "session/test_program.h"
 
-namespace baton {
+namespace baton::schedules_test {
 namespace {
 
 using namespace session_test;  // NOLINT: the tests' own words
@@ -74,4 +74,4 @@ TEST_F(Schedules, AFaultHasItsSchedule) {
 }
 
 }  // namespace
-}  // namespace baton
+}  // namespace baton::schedules_test

@@ -9,7 +9,7 @@
 #include "baton/bundle.h"
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::traced_images_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -90,4 +90,4 @@ TEST_F(TracedImages, RewrittenKernels) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::traced_images_test

@@ -11,7 +11,7 @@
 
 #include "session/test_program.h"
 
-namespace baton::session_test {
+namespace baton::session_test::traced_run_test {
 namespace {
 
 using ::testing::Combine;
@@ -423,4 +423,4 @@ TEST_F(TracedRunTest, AGpuNeedsInstrumentedKernels) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::traced_run_test

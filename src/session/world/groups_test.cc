@@ -5,7 +5,7 @@
 
 // Groups of ranks: what they exchange, how they divide buffers, and what is refused.
 
-namespace baton::session_test {
+namespace baton::session_test::groups_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -319,4 +319,4 @@ TEST(Messages, AreComparedWhenBound) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::groups_test

@@ -15,7 +15,7 @@
 #include "session/world/test_ranks.h"
 #include "world/reduce.h"
 
-namespace baton::session_test {
+namespace baton::session_test::world_test {
 namespace {
 
 using ::testing::Each;
@@ -534,4 +534,4 @@ TEST(Collectives, TheReportSaysWhatExecutedThem) {
 }
 
 }  // namespace
-}  // namespace baton::session_test
+}  // namespace baton::session_test::world_test

@@ -7,7 +7,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::attributes_test {
 namespace {
 
 using Value = CUlaunchAttributeValue;
@@ -323,4 +323,4 @@ TEST_F(AttributesTest, AreRefusedByOlderDevices) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::attributes_test

@@ -4,7 +4,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::device_test {
 namespace {
 
 class DeviceTest : public DriverTest {};
@@ -302,4 +302,4 @@ TEST_F(DeviceTest, HandlesThatStandForNothingAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::device_test

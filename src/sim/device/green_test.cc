@@ -5,7 +5,7 @@
 
 #include "sim/testing/driver_test.h"
 
-namespace baton::sim {
+namespace baton::sim::green_test {
 namespace {
 
 constexpr const char* kKernels = R"(
@@ -283,4 +283,4 @@ TEST_F(GreenTest, ACooperativeGridHasToFitIntoItsPart) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::green_test

@@ -8,7 +8,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::library_test {
 namespace {
 
 using testing::HasSubstr;
@@ -499,4 +499,4 @@ TEST_F(LibraryTest, RefusesOptionsThatDoNotExist) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::library_test

@@ -4,7 +4,7 @@
 
 #include "sim/testing/driver_test.h"
 
-namespace baton::sim {
+namespace baton::sim::memory_test {
 namespace {
 
 class MemoryTest : public DriverTest {
@@ -328,4 +328,4 @@ TEST_F(MemoryTest, CopiesBetweenDevices) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::memory_test

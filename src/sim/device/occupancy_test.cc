@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::sim {
+namespace baton::sim::occupancy_test {
 namespace {
 
 const Profile& profile_of(std::string_view name) {
@@ -67,4 +67,4 @@ TEST(Occupancy, RegistersLimitABlocksThreads) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::occupancy_test

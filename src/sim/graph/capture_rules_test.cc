@@ -6,7 +6,7 @@
 #include "driver/capture_mode.h"
 #include "sim/testing/driver_test.h"
 
-namespace baton::sim {
+namespace baton::sim::capture_rules_test {
 namespace {
 
 constexpr auto kGlobal = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -145,4 +145,4 @@ TEST_F(CaptureRulesTest, CallsOnTheContextEndEveryCapture) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::capture_rules_test

@@ -2,7 +2,7 @@
 
 #include "sim/testing/driver_test.h"
 
-namespace baton::sim {
+namespace baton::sim::conditional_test {
 namespace {
 
 constexpr const char* kKernels = R"(
@@ -313,4 +313,4 @@ TEST_F(ConditionalTest, AnUnknownHandleIsAFinding) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::conditional_test

@@ -5,7 +5,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::graph_test {
 namespace {
 
 class GraphTest : public DriverTest {
@@ -462,4 +462,4 @@ TEST_F(GraphTest, MemoryIsGoneBehindTheNodeThatFreesIt) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::graph_test

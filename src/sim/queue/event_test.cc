@@ -1,6 +1,6 @@
 #include "sim/testing/driver_test.h"
 
-namespace baton::sim {
+namespace baton::sim::event_test {
 namespace {
 
 class EventTest : public DriverTest {};
@@ -171,4 +171,4 @@ TEST_F(EventTest, OrdersDevices) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::event_test

@@ -4,7 +4,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::fault_test {
 namespace {
 
 class FaultTest : public DriverTest {
@@ -175,4 +175,4 @@ TEST_F(FaultTest, LaunchesAreCountedWhereSomebodyAsks) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::fault_test

@@ -9,7 +9,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::launch_note_test {
 namespace {
 
 using Tags = std::vector<std::optional<std::uint64_t>>;
@@ -144,4 +144,4 @@ TEST_F(LaunchNoteTest, AStopTellsWhichLaunchesRan) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::launch_note_test

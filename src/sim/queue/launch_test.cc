@@ -4,7 +4,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::launch_test {
 namespace {
 
 class LaunchTest : public DriverTest {
@@ -270,4 +270,4 @@ TEST_F(LaunchTest, AtMost128GridsAreResident) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::launch_test

@@ -3,7 +3,7 @@
 
 #include "sim/testing/pdl_test.h"
 
-namespace baton::sim {
+namespace baton::sim::pdl_order_test {
 namespace {
 
 TEST_F(PdlTest, GraphsKeepProgrammaticEdges) {
@@ -177,4 +177,4 @@ TEST_F(PdlTest, ARunCanBeHadAgain) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::pdl_order_test

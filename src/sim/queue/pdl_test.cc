@@ -3,7 +3,7 @@
 
 #include "sim/testing/pdl_test.h"
 
-namespace baton::sim {
+namespace baton::sim::pdl_test {
 namespace {
 
 TEST_F(PdlTest, AKernelThatWaitsReadsWhatItsPrimaryWrote) {
@@ -174,4 +174,4 @@ TEST_F(PdlTest, GridsRunBesideEachOther) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::pdl_test

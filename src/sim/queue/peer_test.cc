@@ -7,7 +7,7 @@
 
 #include "sim/testing/pdl_test.h"
 
-namespace baton::sim {
+namespace baton::sim::peer_test {
 namespace {
 
 constexpr unsigned kThreads = 64;
@@ -569,4 +569,4 @@ TEST_F(PeerTest, DevicesThatWaitForEachOtherAreStuck) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::peer_test

@@ -9,7 +9,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::session_test {
 namespace {
 
 using Options = driver::Simulator::Options;
@@ -269,4 +269,4 @@ TEST_F(SessionTest, TwoThreadsShareADevice) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::session_test

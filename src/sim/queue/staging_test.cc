@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace baton::sim {
+namespace baton::sim::staging_test {
 namespace {
 
 // A large copy has room once nothing is held, and here something always is.
@@ -35,4 +35,4 @@ TEST(StagedBytes, WaitForRoomEndsThoughOtherCopiesGoOn) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::staging_test

@@ -7,7 +7,7 @@
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
 
-namespace baton::sim {
+namespace baton::sim::stream_test {
 namespace {
 
 // Notes the order in which host functions ran.
@@ -334,4 +334,4 @@ TEST_F(StreamTest, ManyThreadsOnManyStreams) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::stream_test

@@ -9,7 +9,7 @@
 #include "image/image_content.h"
 #include "ptx/ast.h"
 
-namespace baton::tools {
+namespace baton::tools::block_use_test {
 namespace {
 
 using testing::ElementsAre;
@@ -84,4 +84,4 @@ TEST(BlockUse, ReadsTheIndexOfABlock) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::block_use_test

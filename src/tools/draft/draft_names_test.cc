@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace baton::tools {
+namespace baton::tools::draft_names_test {
 namespace {
 
 struct Param {
@@ -126,4 +126,4 @@ TEST(DraftNames, NamesThatAProgramRefusesGetASuffix) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::draft_names_test

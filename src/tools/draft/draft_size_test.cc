@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::tools {
+namespace baton::tools::draft_size_test {
 namespace {
 
 TEST(DraftSize, OneSymbolIsAlongEachAxis) {
@@ -55,4 +55,4 @@ TEST(DraftSize, NamesOfSizes) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::draft_size_test

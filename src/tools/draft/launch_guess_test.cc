@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::tools {
+namespace baton::tools::launch_guess_test {
 namespace {
 
 using testing::HasSubstr;
@@ -132,4 +132,4 @@ TEST(LaunchGuess, DynamicSharedMemoryGrows) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::launch_guess_test

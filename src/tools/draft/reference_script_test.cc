@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace baton::tools {
+namespace baton::tools::reference_script_test {
 namespace {
 
 using ::testing::AllOf;
@@ -77,4 +77,4 @@ TEST(ReferenceScript, RefusesWhatNumPyLacks) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::reference_script_test

@@ -8,7 +8,7 @@
 
 #include "baton/error.h"
 
-namespace baton::tools {
+namespace baton::tools::check_targets_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST_F(CheckTargetsTest, WhatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::check_targets_test

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file/file.h"
 
-namespace baton::tools {
+namespace baton::tools::file_guard_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,4 +114,4 @@ args = ["y"]
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::file_guard_test

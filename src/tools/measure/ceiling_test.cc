@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::tools {
+namespace baton::tools::ceiling_test {
 namespace {
 
 TEST(CopyCeiling, IsMeasured) {
@@ -21,4 +21,4 @@ TEST(CopyCeiling, LeavesHalfOfAnAlmostFullDevice) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::ceiling_test

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace baton::tools {
+namespace baton::tools::suppressions_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST_F(Suppressions, MistakesHaveTheirPlace) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton::tools::suppressions_test

@@ -9,7 +9,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::async_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -442,4 +442,4 @@ TEST(Async, CopiesOfOddSizesAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::async_test

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace baton::sim {
+namespace baton::sim::hardware_map_test {
 namespace {
 
 // As CuTe DSL 4.8.1 wrote it for a tensor of f16 of 128 by 256 by 1, in boxes of 64 by 128 with a
@@ -59,4 +59,4 @@ TEST(HardwareMap, BytesWithBitsThatNobodyKnowsAreNone) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::hardware_map_test

@@ -13,7 +13,7 @@
 #include "sim/engine/async/tile_maps.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::tensor_copy_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -309,4 +309,4 @@ TEST(TensorCopy, TakesMapsOfItsMode) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::tensor_copy_test

@@ -16,7 +16,7 @@
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::tensor_map_change_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -338,4 +338,4 @@ TEST(TensorMapChange, RefusesWhatIsNoInstruction) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::tensor_map_change_test

@@ -13,7 +13,7 @@
 #include "sim/engine/async/tile_maps.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::tensor_tile_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -221,4 +221,4 @@ TEST(UnfoldedTile, HasRangesWithPixels) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::tensor_tile_test

@@ -9,7 +9,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::matrix_test {
 namespace {
 
 struct Outcome {
@@ -100,4 +100,4 @@ TEST(Matrices, RowsAreCheckedLikeAnyAccess) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::matrix_test

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-namespace baton::sim {
+namespace baton::sim::cluster_times_test {
 namespace {
 
 TEST(ClusterTimes, KnowNothingAtFirst) {
@@ -75,4 +75,4 @@ TEST(ClusterTimes, MergeLikeMaps) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::cluster_times_test

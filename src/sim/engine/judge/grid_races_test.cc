@@ -12,7 +12,7 @@
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::grid_races_test {
 namespace {
 
 // Four blocks of 64 threads. %r1 is the thread, %r2 the block, %rd1 a buffer of 4096 bytes, %rd2
@@ -115,4 +115,4 @@ TEST(AGridRaceOfSomeBytes, HasTheAddressOfTheAccess) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::grid_races_test

@@ -12,7 +12,7 @@
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::hazards_test {
 namespace {
 
 constexpr const char* kKernels = R"(
@@ -92,4 +92,4 @@ TEST(Hazards, AnEarlyReadSeesWhatAThreadThatWaitedReplacesMeanwhile) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::hazards_test

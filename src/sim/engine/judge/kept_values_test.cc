@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::sim {
+namespace baton::sim::kept_values_test {
 namespace {
 
 void add(KeptValues& values, std::size_t index, std::size_t bytes, int value) {
@@ -62,4 +62,4 @@ TEST(KeptValues, KeepsNoMoreThan64KiB) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::kept_values_test

@@ -6,7 +6,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::model_test {
 namespace {
 
 // Three warps. The last one leaves `s` written and exits; the others meet 400 times, and then read
@@ -56,4 +56,4 @@ TEST(JudgeByModel, ForgetsOrderedSegmentsWhereNoCopyOverwrites) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::model_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::sim {
+namespace baton::sim::ordering_test {
 namespace {
 
 using Kind = Ordering::Kind;
@@ -210,4 +210,4 @@ TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::ordering_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace baton::sim {
+namespace baton::sim::peer_order_test {
 namespace {
 
 using Number = Ordering::Number;
@@ -109,4 +109,4 @@ TEST(PeerOrder, WhatComesBeforeAGridIsKnownWithIt) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::peer_order_test

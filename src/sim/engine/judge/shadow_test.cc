@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace baton::sim {
+namespace baton::sim::shadow_test {
 namespace {
 
 std::uint64_t reader(std::uint64_t number, std::uint32_t thread) {
@@ -212,4 +212,4 @@ TEST(Shadow, ThreadsKeepAndRefineAtOnce) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::shadow_test

@@ -9,7 +9,7 @@
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::shared_apart_test {
 namespace {
 
 constexpr char kByAnother[] = "was told, or waited for, by another lane alone";
@@ -261,4 +261,4 @@ TEST(LanesApart, HaveFencesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::shared_apart_test

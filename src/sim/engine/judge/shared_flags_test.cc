@@ -6,7 +6,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::shared_flags_test {
 namespace {
 
 // Warp 0 writes a word and tells; warp 1 is told and reads the word. `flag` is 0 at first, `bar` an
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Pair{kArriveRelaxed, waits("")}, Pair{kArrive, waits(".relaxed.cta")}));
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::shared_flags_test

@@ -7,7 +7,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::shared_lanes_test {
 namespace {
 
 // One warp. %r1 is the lane, %r2 the address of its own word, %r3 of its neighbour's. %p3, %p5:
@@ -96,4 +96,4 @@ INSTANTIATE_TEST_SUITE_P(
         "[%r3];"));
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::shared_lanes_test

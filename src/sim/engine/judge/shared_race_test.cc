@@ -9,7 +9,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::shared_race_test {
 namespace {
 
 // 64 threads. %r1 is the thread, %r2 the lane, %r3 the warp; %r10 to %r13 and %rd10 to %rd13 are
@@ -288,4 +288,4 @@ TEST(SharedRace, NamesTheLaneWhoseBytesAreMet) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::shared_race_test

@@ -8,7 +8,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::address_spaces_test {
 namespace {
 
 struct AddressCase {
@@ -254,4 +254,4 @@ TEST(AddressSpaces, TheHostHasTheGenericAddress) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::address_spaces_test

@@ -8,7 +8,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::alias_test {
 namespace {
 
 struct AliasCase {
@@ -155,4 +155,4 @@ INSTANTIATE_TEST_SUITE_P(Blocks, Alias, testing::ValuesIn(kCases),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::alias_test

@@ -13,7 +13,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::decode_test {
 namespace {
 
 TEST(Decode, WholeCorpus) {
@@ -71,4 +71,4 @@ TEST(Decode, CallsAnAliasAsTheFunctionItNames) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::decode_test

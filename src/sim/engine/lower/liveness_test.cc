@@ -4,7 +4,7 @@
 
 #include "sim/engine/isa/insn.h"
 
-namespace baton::sim {
+namespace baton::sim::liveness_test {
 namespace {
 
 LiveStep step(std::vector<std::uint32_t> writes, std::vector<std::uint32_t> reads,
@@ -89,4 +89,4 @@ TEST(Liveness, WidthsAndPredicates) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::liveness_test

@@ -6,7 +6,7 @@
 #include "ptx/isa.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::not_simulated_test {
 namespace {
 
 using driver::FindingKind;
@@ -90,4 +90,4 @@ TEST(NotSimulated, FormsOfBlackwellAreNamed) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::not_simulated_test

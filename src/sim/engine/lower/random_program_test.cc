@@ -12,7 +12,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim::programs {
+namespace baton::sim::programs::random_program_test {
 namespace {
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
@@ -110,4 +110,4 @@ TEST_F(RandomPrograms, OfManyBlocksRunRightInRandomOrders) {
 }
 
 }  // namespace
-}  // namespace baton::sim::programs
+}  // namespace baton::sim::programs::random_program_test

@@ -8,7 +8,7 @@
 
 #include "ptx/parser.h"
 
-namespace baton::sim {
+namespace baton::sim::wgmma_flow_test {
 namespace {
 
 using Kind = WgmmaStep::Kind;
@@ -113,4 +113,4 @@ TEST(WgmmaFlow, AccumulatorsOfAnotherShapeConflict) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::wgmma_flow_test

@@ -11,7 +11,7 @@
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::discard_test {
 namespace {
 
 constexpr const char* kHead = R"(.version 8.3
@@ -84,4 +84,4 @@ TEST(Discard, RefusesWhatIsNotDocumented) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::discard_test

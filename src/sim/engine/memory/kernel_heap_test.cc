@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::kernel_heap_test {
 namespace {
 
 using driver::FindingKind;
@@ -334,4 +334,4 @@ TEST(HeapModule, WrongParametersOfMallocAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::kernel_heap_test

@@ -12,7 +12,7 @@
 #include "sim/engine/report/findings.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::launch_ranges_test {
 namespace {
 
 using Range = driver::LaunchNote::Range;
@@ -163,4 +163,4 @@ TEST_F(LaunchRangesInGrids, LeaveAlignmentAsItIs) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::launch_ranges_test

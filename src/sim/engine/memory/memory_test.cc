@@ -13,7 +13,7 @@
 #include "sim/engine/memory/address.h"
 #include "sim/engine/memory/memory_impl.h"
 
-namespace baton::sim {
+namespace baton::sim::memory_test {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
@@ -307,4 +307,4 @@ TEST(DeviceMemory, ServesThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::memory_test

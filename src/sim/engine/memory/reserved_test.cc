@@ -6,7 +6,7 @@
 
 #include "sim/engine/memory/memory_impl.h"
 
-namespace baton::sim {
+namespace baton::sim::reserved_test {
 namespace {
 
 constexpr std::uint64_t kPage = 2 << 20;
@@ -121,4 +121,4 @@ TEST_F(ReservedTest, AddressesAreDescribed) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::reserved_test

@@ -6,7 +6,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::findings_test {
 namespace {
 
 std::string kernel(const std::string& body, const std::string& target = "sm_90") {
@@ -254,4 +254,4 @@ wrong:
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::findings_test

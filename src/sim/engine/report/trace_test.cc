@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-namespace baton::sim {
+namespace baton::sim::trace_test {
 namespace {
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -107,4 +107,4 @@ TEST(Trace, TracksAreNumberedInTheOrderOfReading) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::trace_test

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace baton::sim {
+namespace baton::sim::access_count_test {
 namespace {
 
 std::vector<std::uint64_t> of_lanes(int count, const std::function<std::uint64_t(int)>& address) {
@@ -70,4 +70,4 @@ TEST(AccessCount, LanesGoTogetherByTheirNumbers) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::access_count_test

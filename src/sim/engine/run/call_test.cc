@@ -4,7 +4,7 @@
 
 #include "sim/engine/run/warp_run.h"
 
-namespace baton::sim {
+namespace baton::sim::call_test {
 namespace {
 
 const char kFactorial[] = R"(
@@ -144,4 +144,4 @@ TEST(Call, GuardsLeaveOtherLanesAlone) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::call_test

@@ -6,7 +6,7 @@
 #include "baton/error.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::cluster_test {
 namespace {
 
 const char kModule[] = R"(
@@ -413,4 +413,4 @@ TEST_F(ClusterTest, CooperativeGridsSynchronise) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::cluster_test

@@ -11,7 +11,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::engine_test {
 namespace {
 
 std::string read_text(const std::string& path) {
@@ -105,4 +105,4 @@ TEST_P(Kernels, DivergentLoop) {
 INSTANTIATE_TEST_SUITE_P(Workers, Kernels, ::testing::Values(1u, 2u));
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::engine_test

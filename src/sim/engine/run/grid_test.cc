@@ -7,7 +7,7 @@
 #include "baton/error.h"
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::grid_test {
 namespace {
 
 const char kModule[] = R"(
@@ -248,4 +248,4 @@ TEST_F(Grids, ModulesForOtherTargetsAreRefused) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::grid_test

@@ -5,7 +5,7 @@
 
 #include "sim/engine/run/test_device.h"
 
-namespace baton::sim {
+namespace baton::sim::stack_test {
 namespace {
 
 using driver::FindingKind;
@@ -235,4 +235,4 @@ TEST(Stack, ARestoreToAnotherPlaceIsFound) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::stack_test

@@ -9,7 +9,7 @@
 
 #include "sim/engine/run/warp_run.h"
 
-namespace baton::sim {
+namespace baton::sim::warp_test {
 namespace {
 
 TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
@@ -415,4 +415,4 @@ TEST(Warp, AMemberMaskOf0IsAFault) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::warp_test

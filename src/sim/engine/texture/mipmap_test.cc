@@ -4,7 +4,7 @@
 
 #include "sim/engine/texture/texture_test.h"
 
-namespace baton::sim {
+namespace baton::sim::mipmap_test {
 namespace {
 
 // Of a view of rows of 16 texels, those after the first one are further levels.
@@ -88,4 +88,4 @@ TEST_F(Textures, CubesAreFetchedByDirection) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::mipmap_test

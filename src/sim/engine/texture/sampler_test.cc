@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace baton::sim {
+namespace baton::sim::sampler_test {
 namespace {
 
 using Mode = AddressMode;
@@ -201,4 +201,4 @@ TEST(Sampler, SumsWeighTexels) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::sampler_test

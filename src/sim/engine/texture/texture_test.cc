@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace baton::sim {
+namespace baton::sim::texture_test {
 namespace {
 
 using driver::FindingKind;
@@ -370,4 +370,4 @@ TEST_F(Textures, WhatIsNotThereIsNamed) {
 }
 
 }  // namespace
-}  // namespace baton::sim
+}  // namespace baton::sim::texture_test
