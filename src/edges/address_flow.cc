@@ -58,6 +58,11 @@ void AddressFlow::add(const void* step, overlap::MemoryId memory, bool writes, b
   (writes ? found.writes : found.reads).insert(memory);
 }
 
+void AddressFlow::add(const void* step) {
+  const auto [found, is_new] = others_.try_emplace(step);
+  if (is_new) found->second.reads_any = found->second.writes_any = true;
+}
+
 KeptAddresses AddressFlow::spread(KeptAddresses kept, const MemoryNames& names) const {
   bool grew = false;
   const auto follow = [&](const Step& step) {

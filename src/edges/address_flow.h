@@ -45,6 +45,8 @@ class AddressFlow {
   void add(const overlap::BoundLaunch& launch, bool receives = false);
   // An access of a step other than a launch. `step` is the same for all accesses of one.
   void add(const void* step, overlap::MemoryId memory, bool writes, bool receives);
+  // A step whose accesses are not known. Does nothing for one that has some.
+  void add(const void* step);
 
   // `kept`, and all memory that may hold such values if that does.
   KeptAddresses spread(KeptAddresses kept, const MemoryNames& names) const;

@@ -21,7 +21,8 @@ constexpr std::uint32_t kMaxRefined = 4096;
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
                      load::Footprints& footprints, bool has_pdl, KeptAddresses kept)
-    : footprints_(footprints),
+    : plan_(plan),
+      footprints_(footprints),
       has_pdl_(has_pdl),
       memory_(buffers, footprints),
       chain_([this](overlap::MemoryId id) { return memory_[id].is_constant; },
@@ -59,6 +60,22 @@ overlap::VariableNumber EdgeJudge::variables_of(const std::string* kernel) {
 overlap::MemoryId EdgeJudge::shared_memory() {
   chain_.expect_shared();
   return memory_.shared();
+}
+
+void EdgeJudge::add_left_out(const std::vector<bind::PlannedStep>& steps) {
+  for (const bind::PlannedStep& step : steps) {
+    if (const std::vector<bind::PlannedStep>* const inner = bind::inner_steps(step)) {
+      add_left_out(*inner);
+    } else if (const auto* const launch = std::get_if<bind::PlannedLaunch>(&step.action)) {
+      if (!binder_.has_bound(launch->number)) flow_.add(binder_.possible(step, *launch));
+    } else if (const auto* const copied = std::get_if<bind::PlannedCopy>(&step.action)) {
+      flow_.add(&step, memory_.start_of(copied->from).memory, false, false);
+      flow_.add(&step, memory_.start_of(copied->to).memory, true, false);
+    } else if (std::holds_alternative<bind::PlannedCollective>(step.action)) {
+      flow_.add(&step);
+    }
+    // A fill leaves numbers.
+  }
 }
 
 void EdgeJudge::note_values(const Candidate& candidate) {

@@ -36,7 +36,8 @@ struct TriggerFacts {
 class EdgeJudge : public bind::LaunchObserver {
  public:
   // `has_pdl`: whether the device has programmatic dependent launch. `kept`: where steps of the
-  // program may have left addresses. The buffers and the footprints must outlive the judge.
+  // program may have left addresses. The plan, the buffers and the footprints must
+  // outlive the judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
             bool has_pdl, KeptAddresses kept = {});
 
@@ -79,7 +80,10 @@ class EdgeJudge : public bind::LaunchObserver {
   bind::DecidedByValues decided_by_values() const;
   // `kept`, and where else the steps may leave addresses, or what was computed from several, if
   // they are there. What a launch loads from there may then be such a value, also in a later run.
-  KeptAddresses spread(KeptAddresses kept) const {
+  // Steps that the program's values leave out count, too: with other values they may have been
+  // executed before, in the same memory.
+  KeptAddresses spread(KeptAddresses kept) {
+    add_left_out(plan_.steps);
     return flow_.spread(std::move(kept), [this](overlap::MemoryId id) -> const std::string& {
       return memory_[id].name;
     });
@@ -140,6 +144,7 @@ class EdgeJudge : public bind::LaunchObserver {
   bool judge_edge(overlap::BoundLaunch& bound, const Candidate& candidate, Decision& decision);
   // The same again for what follows it.
   void follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early);
+  void add_left_out(const std::vector<bind::PlannedStep>& steps);
   // The values of the launch and of all before it in the chain were looked at.
   void note_values(const Candidate& candidate);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
@@ -170,6 +175,7 @@ class EdgeJudge : public bind::LaunchObserver {
               const std::string& reason, Decision& decision);
   void note_unsafe(const Candidate& candidate, const std::string& reason);
 
+  const bind::Plan& plan_;
   load::Footprints& footprints_;
   const bool has_pdl_;
   JudgedMemory memory_;

@@ -158,6 +158,35 @@ overlap::GivenArgument JudgedMemory::given(const bind::LaunchExecution& executio
   }
   return out;
 }
+
+overlap::GivenArgument JudgedMemory::possible(const bind::PlannedLaunch& launch,
+                                              std::size_t index) const {
+  overlap::GivenArgument out;
+  const bind::ArgumentPart* const argument = launch.args[index].single();
+  if (argument == nullptr) {
+    out.kind = overlap::GivenArgument::Kind::kStruct;
+    for (const bind::PlannedArgument::Part& part : launch.args[index].parts()) {
+      if (part.value.is_tensor_map()) return {};
+      if (!part.value.buffer()) continue;
+      out.has_neighbours = out.has_neighbours || has_neighbours_[*part.value.buffer()];
+      out.fields.push_back(
+          {part.position, starts_[*part.value.buffer()].memory, overlap::kUnknownOffset});
+    }
+    return out;
+  }
+  if (!argument->buffer()) {
+    out.kind = overlap::GivenArgument::Kind::kScalar;
+    return out;
+  }
+  out.kind = argument->is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
+                                       : overlap::GivenArgument::Kind::kMemory;
+  out.has_neighbours = has_neighbours_[*argument->buffer()];
+  out.memory = starts_[*argument->buffer()].memory;
+  out.offset = overlap::kUnknownOffset;
+  out.bytes = overlap::kUnknownBytes;
+  return out;
+}
+
 overlap::MemoryId JudgedMemory::shared() {
   if (!shared_) {
     shared_ = static_cast<overlap::MemoryId>(facts_.size());

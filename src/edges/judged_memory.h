@@ -38,6 +38,8 @@ class JudgedMemory {
   const MemoryPlace& start_of(std::uint32_t buffer) const { return starts_[buffer]; }
   // What an execution of a launch gives a parameter.
   overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
+  // The same of any execution: what its numbers and offsets are is not known.
+  overlap::GivenArgument possible(const bind::PlannedLaunch& launch, std::size_t index) const;
   // The variable of the kernel's module. `constant`: in constant memory.
   overlap::MemoryId variable(const std::string& kernel, std::string_view name, bool constant);
   // The memory that the ranks write for each other.

@@ -80,6 +80,23 @@ overlap::BoundLaunch LaunchBinder::bind(const bind::LaunchExecution& execution) 
   return bound;
 }
 
+overlap::BoundLaunch LaunchBinder::possible(const bind::PlannedStep& step,
+                                            const bind::PlannedLaunch& launch) {
+  std::vector<Given> arguments;
+  for (std::size_t i = 0; i < launch.args.size(); ++i) {
+    arguments.push_back(memory_.possible(launch, i));
+  }
+  const overlap::VariableNumber variable = [&](std::string_view name, bool constant) {
+    return memory_.variable(step.label, name, constant);
+  };
+  // Extents of 0 are those that are not known.
+  constexpr overlap::LaunchExtents kAny = {{}, {}};
+  overlap::BoundLaunch bound =
+      bind(footprints_.of(step.label, Dim3(0, 0, 0)), arguments, kAny, variable);
+  bound.number = launch.number;
+  return bound;
+}
+
 overlap::BoundLaunch LaunchBinder::bind(const overlap::Footprint& footprint,
                                         std::span<const overlap::GivenArgument> arguments,
                                         const overlap::LaunchExtents& extents,

@@ -37,6 +37,10 @@ class LaunchBinder {
                             std::span<const overlap::GivenArgument> arguments,
                             const overlap::LaunchExtents& extents,
                             const overlap::VariableNumber& variable) const;
+  // Of any execution of a launch, whatever the program's values are.
+  overlap::BoundLaunch possible(const bind::PlannedStep& step, const bind::PlannedLaunch& launch);
+  // Whether an execution of it was bound.
+  bool has_bound(std::uint32_t launch) const { return sites_[launch].footprint != nullptr; }
   // Of the last execution of that launch.
   std::span<const overlap::GivenArgument> arguments(std::uint32_t launch) const {
     return sites_[launch].arguments;

@@ -95,6 +95,25 @@ TEST_F(StoredDifferences, LeadToOtherBuffers) {
   }
 }
 
+// Other values of the same program may have executed them before.
+TEST_F(StoredDifferences, OfStepsThatAreLeftOutCount) {
+  const auto left_out = [](const std::string& step) {
+    return "{ repeat = 0, steps = [" + step + "] }";
+  };
+  const std::string beside = launch("leaves_address", "\"u\", \"x\", \"w\"");
+  const std::string copied = copy("u", "t");
+  const std::string moved = launch("follows", "\"u\", \"w\", \"t\"");
+  EXPECT_EQ(edge({left_out(difference_), writes_, follows_}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({left_out(address_), writes_, follows_}).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({beside, left_out(copied), cut_, writes_, follows_}).verdict,
+            EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({beside, left_out(moved), cut_, writes_, follows_}).verdict,
+            EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({writes_, follows_}, left_out(difference_)).verdict, EdgeVerdict::kUnknown);
+  EXPECT_EQ(edge({left_out(beside), left_out(writes_), writes_, follows_}).verdict,
+            EdgeVerdict::kProven);
+}
+
 TEST_F(StoredDifferences, OfSetupStepsLeadToOtherBuffers) {
   EXPECT_EQ(edge({writes_, follows_}, difference_).verdict, EdgeVerdict::kUnknown);
   EXPECT_EQ(edge({writes_, follows_}, address_).verdict, EdgeVerdict::kUnknown);

@@ -12,7 +12,7 @@
 
 #include "sim/api/driver.h"
 
-namespace baton::findings::corpus_test {
+namespace baton::findings {
 namespace {
 
 using driver::FindingKind;
@@ -318,4 +318,4 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
       << rows;
 }
 
-}  // namespace baton::findings::corpus_test
+}  // namespace baton::findings

@@ -181,9 +181,10 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const Mixture found = mixture(origin);
     return found.unknown || !found.pieces.empty();
   };
-  // What is left in the block's memory may be copied to a buffer.
-  stores_differences_ =
-      stores_differences_ || std::ranges::any_of(footprint.left, tells_of_a_buffer);
+  // What is left in the block's memory may be copied to a buffer. The alignments of two buffers that
+  // are close to each other tell how far.
+  stores_differences_ = stores_differences_ || leads_beside_ ||
+                        std::ranges::any_of(footprint.left, tells_of_a_buffer);
   const bool is_followed = loaded == LoadedValue::kFollowed;
   loads_indexes_ =
       loads_indexes_ && !std::ranges::any_of(is_followed ? footprint.left_in_block : footprint.left,

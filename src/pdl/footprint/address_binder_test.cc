@@ -134,10 +134,12 @@ st.global.u32 [%d1], 1; ret; })",
 // Two addresses in memory lead from one buffer to another: later kernels may find their difference.
 TEST(AddressBinder, AddressesInGlobalMemoryAreStoredDifferences) {
   const auto stores = [](const std::string& value,
-                         const std::string& store = "st.global.u64 [%c], %d1;") {
+                         const std::string& store = "st.global.u64 [%c], %d1;",
+                         bool is_close = false) {
     const Footprint found = footprint_of(value + store);
-    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
-                                              GivenArgument::pointer(3), GivenArgument::scalar(7)};
+    std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                        GivenArgument::pointer(3), GivenArgument::scalar(7)};
+    given[0].has_neighbours = is_close;
     return AddressBinder(found, given, [](std::string_view, bool) { return MemoryId{9}; })
         .stores_differences();
   };
@@ -149,6 +151,9 @@ TEST(AddressBinder, AddressesInGlobalMemoryAreStoredDifferences) {
   EXPECT_TRUE(stores("add.u64 %d1, %a, 16;"));
   EXPECT_TRUE(stores("add.u64 %d1, %a, %b;"));
   EXPECT_TRUE(stores("sub.u64 %d1, %a, %b;"));
+  const std::string alignment = "and.b64 %d1, %a, 255;", store = "st.global.u64 [%c], %d1;";
+  EXPECT_FALSE(stores(alignment, store, false));
+  EXPECT_TRUE(stores(alignment, store, true)) << "it leads to another buffer of these 256 bytes";
 }
 
 // Where the caller knows that no buffer which the kernel loads from has addresses, those that the

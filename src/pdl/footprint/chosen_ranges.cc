@@ -35,7 +35,7 @@ std::optional<std::size_t> AccessRanges::chosen_operand(const Operation& operati
 AccessRanges::Found AccessRanges::rest_of_power(const Operation& operation, Place at) {
   const auto computes = [](const Operation& each, std::string_view name) {
     return is_plain_compute(each) && each.instruction->opcode == name && each.sources.size() == 2 &&
-           each.instruction->modifiers.size() == 1 && !has_negated_operand(each);
+           is_of_integers(each) && !has_negated_operand(each);
   };
   const auto definition_of = [&](const ValueSource& source) -> std::optional<Place> {
     const bool is_one = source.kind == ValueSource::Kind::kRegister &&

@@ -165,9 +165,7 @@ std::optional<NumberRange> AccessRanges::growth(Register id, Place definition, P
   const bool is_difference = name == "sub";
   const bool is_addition =
       (name == "add" || is_difference) && operation.sources.size() == 2 &&
-      !operation.instruction->has("cc") && !operation.instruction->has("sat") &&
-      operation.instruction->modifiers.size() == 1 &&
-      !operation.instruction->modifiers[0].starts_with('f') && operation.width >= 32;
+      is_of_integers(operation) && operation.width >= 32;
   if (!is_copy && !is_addition) return std::nullopt;
   for (std::size_t k = 0; k < operation.sources.size(); ++k) {
     const ValueSource& source = operation.sources[k];
