@@ -162,7 +162,7 @@ class Engines(Case):
 class Generators(Case):
     """generate.cc of llama, where it was built: texts that grow at once, a chunk of tokens at a time."""
 
-    PROMPTS = ([79, 38, 14], [5], [3, 9])
+    PROMPTS = ([79, 38, 14], [5], [3, 11])
     COUNT, CHUNK = 5, 2
 
     def run_generate(self, *arguments, status=0):
