@@ -87,7 +87,7 @@ for _name in OUTPUTS:
 
 class SavedStates(Case):
     def test_llama_goes_on_in_another_process(self):
-        symbols = ["T=16", "LIMIT=5", "PROMPT=2"]
+        symbols = ["T=16", "LIMIT=5", "PROMPT=3"]
         Examples.reference(self, "llama", symbols)
         options = [part for symbol in symbols for part in ("--set", symbol)]
         states = ("tokens", "position", "k_cache", "v_cache")
@@ -98,7 +98,7 @@ class SavedStates(Case):
             self.assertEqual(result.json()["findings"], [])
 
         run("--set", "STEPS=2", *(part for name in states for part in ("--output", f"{name}={name}_2.npy")))
-        self.assertEqual(numpy.load(self.folder / "position_2.npy").tolist(), [3])
+        self.assertEqual(numpy.load(self.folder / "position_2.npy").tolist(), [4])
         run("--set", "RESUME=1", "--expect", "tokens=tokens.npy", "--expect", "position=position.npy",
             *(part for name in states for part in ("--input", f"{name}={name}_2.npy")))
 

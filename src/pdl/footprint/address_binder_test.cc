@@ -151,6 +151,12 @@ TEST(AddressBinder, AddressesInGlobalMemoryAreStoredDifferences) {
   EXPECT_TRUE(stores("add.u64 %d1, %a, 16;"));
   EXPECT_TRUE(stores("add.u64 %d1, %a, %b;"));
   EXPECT_TRUE(stores("sub.u64 %d1, %a, %b;"));
+  // A parameter that is loaded by its address, which was lost meanwhile.
+  const std::string lost =
+      "mov.b64 %d5, p0; cvta.param.u64 %d5, %d5; st.volatile.shared.u64 [shared], %d5;"
+      "ld.volatile.shared.u64 %d6, [shared]; ld.u64 %d7, [%d6];";
+  EXPECT_TRUE(stores(lost + "sub.u64 %d1, %d7, 16;"));
+  EXPECT_FALSE(stores("mov.b64 %d5, p0; ld.global.u64 %d7, [%c]; sub.u64 %d1, %d7, 16;"));
   const std::string alignment = "and.b64 %d1, %a, 255;", store = "st.global.u64 [%c], %d1;";
   EXPECT_FALSE(stores(alignment, store, false));
   EXPECT_TRUE(stores(alignment, store, true)) << "it leads to another buffer of these 256 bytes";

@@ -10,10 +10,23 @@ namespace {
 
 using Space = Operation::Space;
 
+// Whether an operation uses the address of a parameter other than to load from there.
+bool gives_params(const Code& code) {
+  return std::ranges::any_of(code.operations, [](const Operation& operation) {
+    return std::ranges::any_of(operation.sources, [](const ValueSource& source) {
+      return source.kind == ValueSource::Kind::kParam;
+    });
+  });
+}
+
 }  // namespace
 
 OriginMemory::OriginMemory(const Code& code, OriginValues& values, Define define)
-    : code_(code), values_(values), pool_(values.pool()), define_(std::move(define)) {}
+    : code_(code),
+      values_(values),
+      pool_(values.pool()),
+      define_(std::move(define)),
+      gives_params_(gives_params(code)) {}
 
 void OriginMemory::define_all(const Operation& operation, const OriginSet& value) {
   for (const std::uint32_t id : operation.defines) define_(id, value);
@@ -50,6 +63,9 @@ void OriginMemory::load(const Operation& operation) {
         is_local || (operation.space == Space::kGeneric && !has_known_place(id));
     if (in_params) load_param(operation, id);
     if (may_be_local) load_local(operation);
+    if (gives_params_ && operation.space == Space::kGeneric && !has_known_place(id)) {
+      define_all(operation, {OriginPool::kUnknown});
+    }
     const bool is_elsewhere = !(in_params && is_certainly(id, SourceKind::kParamSpace)) &&
                               !(is_local && is_certainly(id, SourceKind::kLocal));
     if (is_elsewhere) define_all(operation, values_.loaded(operation));

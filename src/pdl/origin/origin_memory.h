@@ -38,6 +38,8 @@ class OriginMemory {
   OriginValues& values_;
   OriginPool& pool_;
   const Define define_;
+  // Some value is the address of a parameter, which may be stored, and loaded again.
+  const bool gives_params_;
 };
 
 }  // namespace baton::overlap
