@@ -20,8 +20,7 @@ TEST(Races, OtherNamesAreRefused) {
     FAIL();
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    EXPECT_EQ(failure.message(),
-              "there are no races called \"globl\"; did you mean \"global\"?");
+    EXPECT_EQ(failure.message(), "there are no races called \"globl\"; did you mean \"global\"?");
   }
 }
 

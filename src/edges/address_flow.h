@@ -38,7 +38,8 @@ class KeptAddresses {
   std::set<std::string> names_;
 };
 
-// What the steps of a program read and write, each as a whole.
+// Follows addresses through the steps of a program. A step may pass all that it reads to all that
+// it writes.
 class AddressFlow {
  public:
   // An execution of a launch. `receives`: it may also get what other devices have stored.

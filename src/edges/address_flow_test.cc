@@ -117,7 +117,7 @@ TEST_F(AddressFlowTest, OtherStepsMoveWhatTheyRead) {
   EXPECT_EQ(spread(flow), "xy");
 }
 
-// What other devices have may be an address where steps of this one store some.
+// Another device may send an address, if steps of this one store addresses.
 TEST_F(AddressFlowTest, OtherDevicesMayGiveThem) {
   const int collective = 0;
   AddressFlow flow;

@@ -27,7 +27,7 @@ class StoredDifferences : public DeviceTest {
             buffer("t", "u64", "[4]", "state", "zeros") +
             buffer("u", "u64", "[4]", "state", "zeros");
     for (const char* const kernel : {"leaves_difference", "tells_difference", "leaves_address",
-                                     "leaves_through_block", "writes", "follows"}) {
+                                     "leaves_through_block", "leaves_late", "writes", "follows"}) {
       text += fmt::format("[kernels.{}]\nptx = \"differences.ptx\"\n", kernel);
     }
     text += "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
@@ -112,6 +112,12 @@ TEST_F(StoredDifferences, OfStepsThatAreLeftOutCount) {
   EXPECT_EQ(edge({writes_, follows_}, left_out(difference_)).verdict, EdgeVerdict::kUnknown);
   EXPECT_EQ(edge({left_out(beside), left_out(writes_), writes_, follows_}).verdict,
             EdgeVerdict::kProven);
+}
+
+// With blocks of another extent it is executed.
+TEST_F(StoredDifferences, OfCodeThatTheBlockLeavesOutCount) {
+  const std::string late = launch("leaves_late", "\"t\", \"x\", \"w\"");
+  EXPECT_EQ(edge({late, cut_, writes_, follows_}).verdict, EdgeVerdict::kUnknown);
 }
 
 TEST_F(StoredDifferences, OfSetupStepsLeadToOtherBuffers) {

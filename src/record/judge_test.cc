@@ -102,8 +102,9 @@ class Process {
     return result.edges.empty() ? RecordEdge() : result.edges[0];
   }
   // The same, for any number of edges. `between`: what happens between the two launches.
-  RecordJudgement judged(const std::string& ptx, unsigned told, const std::string& passed,
-                         const std::function<void()>& between = [] {}) {
+  RecordJudgement judged(
+      const std::string& ptx, unsigned told, const std::string& passed,
+      const std::function<void()>& between = [] {}) {
     const ImageNote image = {kModule, ptx.size(), {1}};
     add(EventKind::kImage, text_of(image));
     function(kWriter, 8, "write");
@@ -254,8 +255,8 @@ TEST(RecordJudge, AWaitSeparatesLaunchesOfItsOwnThread) {
     std::uint32_t first, waits, second;
     bool has_edge;
   };
-  constexpr Row kRows[] = {{1, 1, 1, false}, {1, 1, 2, false}, {1, 2, 2, false},
-                           {1, 2, 1, true},  {1, 2, 3, true}};
+  constexpr Row kRows[] = {
+      {1, 1, 1, false}, {1, 1, 2, false}, {1, 2, 2, false}, {1, 2, 1, true}, {1, 2, 3, true}};
   struct Wait {
     std::string_view function;
     std::uint64_t word;

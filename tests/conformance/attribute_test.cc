@@ -178,7 +178,8 @@ TEST_F(Attributes, OptInsThatOtherCodeLoweredAreTold) {
   // As code would that was handed the native function.
   Kernel::adopt(device(), ranks.native_function())
       .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000);
-  expect_error(ErrorCode::kDriver, {"allows 60000 bytes", "set the attribute 8 of the function to 100000"},
+  expect_error(ErrorCode::kDriver,
+               {"allows 60000 bytes", "set the attribute 8 of the function to 100000"},
                [&] { ranks.launch(config, out, out); });
   ranks.set_attribute(8, 100000);
   ranks.launch(config, out, out);

@@ -124,7 +124,7 @@ class RandomProgram {
     }
   }
 
-  // Of a division by a power of 2, as compilers write it, or nearly so.
+  // The rest of a division by a power of 2, as compilers write it, or with a small change.
   void rest() {
     const std::string x = word(), rounded = word(), rest = word();
     const std::uint32_t bits = 1 + pick(4);

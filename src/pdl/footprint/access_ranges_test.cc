@@ -379,8 +379,8 @@ TEST(AccessRanges, OfTheRestOfADivision) {
   EXPECT_FALSE(
       is_bounded(with_index(any + "and.b32 %r6, %r10, -8; sub.f32 %s, %r10, %r6;\n" + access)));
   EXPECT_FALSE(rest(any, "shr.u32 %r4, %r10, 29; add.f32 %r5, %r10, %r4;", "-8").size() < 20);
-  EXPECT_FALSE(is_bounded(with_index(any + "and.b32 %r6, %r10, -8; sub.u16x2 %s, %r10, %r6;\n" +
-                                     access)));
+  EXPECT_FALSE(
+      is_bounded(with_index(any + "and.b32 %r6, %r10, -8; sub.u16x2 %s, %r10, %r6;\n" + access)));
   EXPECT_EQ(reach(with_index(any + "rem.s32 %s, %r10, 8;\n" + access)), "1 [228, 288)");
   EXPECT_EQ(reach(with_index(any + "rem.u32 %s, %r10, 8;\n" + access)), "1 [256, 288)");
   EXPECT_FALSE(is_bounded(with_index(any + "rem.s32 %s, %r1, %r10;\n" + access)) &&

@@ -181,8 +181,8 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const Mixture found = mixture(origin);
     return found.unknown || !found.pieces.empty();
   };
-  // What is left in the block's memory may be copied to a buffer. The alignments of two buffers that
-  // are close to each other tell how far.
+  // The block may copy an address from its memory to a buffer. The alignments of two close buffers
+  // tell their distance.
   stores_differences_ = stores_differences_ || leads_beside_ ||
                         std::ranges::any_of(footprint.left, tells_of_a_buffer);
   const bool is_followed = loaded == LoadedValue::kFollowed;

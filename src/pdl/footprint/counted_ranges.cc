@@ -142,7 +142,8 @@ AccessRanges::Found AccessRanges::between_strides(Register id, const Found& foun
   return Located{found->memory, range};
 }
 
-// What each addition adds, if that is one number, and the register begins with one.
+// The number that each addition adds. There is none if the additions differ, or if the register may
+// begin with several numbers.
 std::optional<WideInteger> AccessRanges::stride_of(const Counter& counter) {
   const NumberRange& added = counter.additions[0].added;
   const bool is_one = std::ranges::all_of(
@@ -163,9 +164,8 @@ std::optional<NumberRange> AccessRanges::growth(Register id, Place definition, P
   const std::string_view name = operation.instruction->opcode;
   const bool is_copy = name == "mov" && operation.sources.size() == 1;
   const bool is_difference = name == "sub";
-  const bool is_addition =
-      (name == "add" || is_difference) && operation.sources.size() == 2 &&
-      is_of_integers(operation) && operation.width >= 32;
+  const bool is_addition = (name == "add" || is_difference) && operation.sources.size() == 2 &&
+                           is_of_integers(operation) && operation.width >= 32;
   if (!is_copy && !is_addition) return std::nullopt;
   for (std::size_t k = 0; k < operation.sources.size(); ++k) {
     const ValueSource& source = operation.sources[k];

@@ -85,7 +85,7 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
     const auto holds = [&](std::string_view type) {
       return bits_of(type) != 0 && from[0].most <= cvt_bound(type);
     };
-    // Nothing is cut off and there is no sign: all numbers keep what they were.
+    // The result has all bits of an unsigned number, so each number keeps its value.
     const bool same = i.modifiers.size() == 2 && holds(i.modifiers[0]) && holds(i.modifiers[1]);
     return same ? from[0] : Value::varies();
   }

@@ -19,8 +19,8 @@ struct CallConfiguration {
   size_t shared = 0;
   cudaStream_t stream = nullptr;
 };
-// Of the calling thread, the last one on top. It has no destructor: functions that a program
-// registered by `atexit` launch after those of its thread's objects have run.
+// The stack of the calling thread. It has no destructor: a function that a program registered by
+// `atexit` may launch a kernel after the destructors of the thread have run.
 constexpr std::size_t kMostConfigurations = 64;
 thread_local CallConfiguration t_configurations[kMostConfigurations];
 thread_local std::size_t t_configuration_count = 0;

@@ -216,7 +216,7 @@ class LaunchChoice {
     return trial;
   }
 
-  // What a run with N elements along an axis took.
+  // A run with that many elements along each axis, and the instructions that it executed.
   struct Sample {
     std::int64_t elements = 0;
     std::uint64_t instructions = 0;
