@@ -39,7 +39,7 @@ def wanted(llama):
     return [reference.continued(program.symbols, weights, prompt, COUNT) for prompt in PROMPTS]
 
 
-@pytest.mark.baton(schedules=["serial", "random:7"])
+@pytest.mark.baton(schedules=["random:7"])
 def test_three_texts_at_once(baton, llama, wanted):
     folder, program = llama
     pieces = [[] for _ in PROMPTS]

@@ -169,17 +169,25 @@ TEST(PeerRank, SaysBeforeWhetherItCanConnect) {
   }
 }
 
-TEST(PeerRank, ReducesAsTheHostDoes) {
+TEST(PeerRank, ReducesEachTypeAsTheHostDoes) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kU32,
                             DType::kI64, DType::kU64}) {
     for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin}) {
-      for (const std::uint32_t ranks : {2u, 3u, 4u}) {
-        for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
-          const Case c{.ranks = ranks, .dtype = dtype, .op = op, .shots = shots};
-          SCOPED_TRACE(text_of(c));
-          run(c, kSchedules[0]);
-        }
+      for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+        const Case c{.ranks = 3, .dtype = dtype, .op = op, .shots = shots, .turns = 2};
+        SCOPED_TRACE(text_of(c));
+        run(c, kSchedules[0]);
       }
+    }
+  }
+}
+
+TEST(PeerRank, ReducesOnAnyNumberOfRanks) {
+  for (const std::uint32_t ranks : {2u, 4u, 5u}) {
+    for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
+      const Case c{.ranks = ranks, .shots = shots};
+      SCOPED_TRACE(text_of(c));
+      run(c, kSchedules[0]);
     }
   }
 }
@@ -227,7 +235,8 @@ TEST(PeerRank, HasNoRaceUnderAnySchedule) {
     SCOPED_TRACE(to_string(schedule));
     for (const std::uint32_t ranks : {2u, 3u}) {
       for (const Shots shots : {Shots::kOne, Shots::kTwo}) {
-        const Case c{.ranks = ranks, .shots = shots, .count = 3000, .turns = 5};
+        // The third turn is the first one in slots that were used.
+        const Case c{.ranks = ranks, .shots = shots, .count = 3000, .turns = 3};
         SCOPED_TRACE(text_of(c));
         run(c, schedule);
       }

@@ -79,19 +79,19 @@ TEST(Generated, ClustersAndBulkCopies) {
 }
 
 TEST(Generated, OrderInsideBlocks) {
-  const GeneratedRange range = generated_range(800);
+  const GeneratedRange range = generated_range(300);
   const FamilyCount count = hold_family(range, signal_chain, 5);
   EXPECT_GT(count.proven, range.count / 50);
 }
 
 TEST(Generated, Pipelines) {
-  const GeneratedRange range = generated_range(500);
+  const GeneratedRange range = generated_range(250);
   const FamilyCount count = hold_family(range, pipeline_chain, 10);
   EXPECT_GT(count.proven, range.count / 50);
 }
 
 TEST(Generated, Flags) {
-  const GeneratedRange range = generated_range(500);
+  const GeneratedRange range = generated_range(250);
   const FamilyCount count = hold_family(range, flag_chain, 10);
   EXPECT_GT(count.proven, range.count / 50);
 }
@@ -113,8 +113,8 @@ TEST(Generated, MetamorphosesOfLaunderedPointers) {
   hold_metamorphoses(generated_range(300), laundered_chain);
 }
 TEST(Generated, MetamorphosesOfSignals) {
-  hold_metamorphoses(generated_range(200), signal_chain, 10);
-  hold_metamorphoses(generated_range(200), pipeline_chain, 10);
+  hold_metamorphoses(generated_range(100), signal_chain, 10);
+  hold_metamorphoses(generated_range(100), pipeline_chain, 10);
   hold_metamorphoses(generated_range(100), flag_chain, 10);
 }
 TEST(Generated, MetamorphosesOfControlFlow) {
