@@ -14,18 +14,18 @@
 namespace baton::instructions {
 namespace {
 
-constexpr unsigned kThreads = 128;  // in a block
+constexpr unsigned kAtomicThreads = 128;  // in a block
 
-struct Space {
+struct AtomicSpace {
   std::string_view name, qualifier;
   std::string address;  // text that leaves the address of the thread's word in %p
 };
 
-std::vector<Space> spaces() {
+std::vector<AtomicSpace> atomic_spaces() {
   const std::string shared = fmt::format(
       ".shared .align 8 .b8 buffer[{}];\n  .reg .b64 %p;\n  mov.u64 %p, buffer;\n"
       "  mad.wide.u32 %p, %tid_, 8, %p;\n",
-      kThreads * 8);
+      kAtomicThreads * 8);
   const std::string global =
       ".reg .b64 %p;\n  mov.u64 %p, scratch;\n  mad.wide.u32 %p, %index, 8, %p;\n";
   return {{"global", ".global", global},
@@ -36,7 +36,7 @@ std::vector<Space> spaces() {
 
 // atom returns the old value and leaves the new one; red leaves it.
 template <typename T, typename F>
-void add_operation(Group& group, const Space& space, std::string_view operation,
+void add_operation(Group& group, const AtomicSpace& space, std::string_view operation,
                    std::string_view type, F function) {
   const unsigned bits = info(kind_of<T>()).bits;
   group.add(fmt::format("{0}  st{1}.b{2} [%p], %a;\n  atom{1}.{3}.{4} %d, [%p], %b;\n"
@@ -51,7 +51,7 @@ void add_operation(Group& group, const Space& space, std::string_view operation,
 }
 
 template <typename T>
-void add_integer(Group& group, const Space& space) {
+void add_integer(Group& group, const AtomicSpace& space) {
   const std::string type = fmt::format("{}{}", std::is_signed_v<T> ? 's' : 'u', sizeof(T) * 8);
   // There is no add.s64: unsigned addition serves.
   if constexpr (!std::is_same_v<T, s64>) {
@@ -63,7 +63,7 @@ void add_integer(Group& group, const Space& space) {
 }
 
 template <typename T>
-void add_bits(Group& group, const Space& space) {
+void add_bits(Group& group, const AtomicSpace& space) {
   const std::string type = fmt::format("b{}", sizeof(T) * 8);
   add_operation<T>(group, space, "and", type, [](T a, T b) { return T(a & b); });
   add_operation<T>(group, space, "or", type, [](T a, T b) { return T(a | b); });
@@ -72,7 +72,7 @@ void add_bits(Group& group, const Space& space) {
 }
 
 template <typename T>
-void add_swap(Group& group, const Space& space) {
+void add_swap(Group& group, const AtomicSpace& space) {
   // The comparand equals the word in the first case, and mostly does not in the second.
   constexpr unsigned kBits = sizeof(T) * 8;
   group.add(fmt::format("{0}  st{1}.b{2} [%p], %a;\n  atom{1}.cas.b{2} %d, [%p], %a, %b;\n"
@@ -88,7 +88,7 @@ void add_swap(Group& group, const Space& space) {
 // "Rounds to nearest even. atom.add.f32 on global memory flushes subnormal inputs and results to
 // sign-preserving zero; on shared memory it does not." f64 and halves (.noftz) keep subnormals.
 template <typename T>
-void add_float_sum(Group& group, const Space& space, std::string_view type, bool flushes) {
+void add_float_sum(Group& group, const AtomicSpace& space, std::string_view type, bool flushes) {
   const auto sum = [flushes](T a, T b) {
     return flush(make_float<T>(soft_add(T::kFormat, flush(a, flushes).bits, flush(b, flushes).bits,
                                         Rounding::kRn)),
@@ -98,7 +98,7 @@ void add_float_sum(Group& group, const Space& space, std::string_view type, bool
 }
 
 template <typename T>
-void add_half_sums(Group& group, const Space& space, const std::string& type) {
+void add_half_sums(Group& group, const AtomicSpace& space, const std::string& type) {
   const auto sum = [](T a, T b) {
     return make_float<T>(soft_add(T::kFormat, a.bits, b.bits, Rounding::kRn));
   };
@@ -108,7 +108,7 @@ void add_half_sums(Group& group, const Space& space, const std::string& type) {
   });
 }
 
-void add_space(Group& group, const Space& space) {
+void add_atomic_space(Group& group, const AtomicSpace& space) {
   add_integer<u32>(group, space);
   add_integer<s32>(group, space);
   add_integer<u64>(group, space);
@@ -126,13 +126,13 @@ void add_space(Group& group, const Space& space) {
   add_float_sum<F64>(group, space, "f64", false);
 }
 
-void add_halves(Group& group, const Space& space) {
+void add_halves(Group& group, const AtomicSpace& space) {
   add_half_sums<F16>(group, space, "f16");
   add_half_sums<BF16>(group, space, "bf16");
 }
 
-void add_qualifiers(Group& group) {
-  const Space global = spaces()[0];
+void add_atomic_qualifiers(Group& group) {
+  const AtomicSpace global = atomic_spaces()[0];
   for (const std::string_view order : {"relaxed", "acquire", "release", "acq_rel"}) {
     for (const std::string_view scope : {"cta", "cluster", "gpu", "sys"}) {
       group.add(
@@ -164,11 +164,11 @@ void add_contended(Group& group, std::string_view instruction, std::string_view 
                   "  setp.eq.u32 %q, %tid_, 0;\n  @%q st.shared.b{0} [cell], {1};\n  bar.sync 0;\n"
                   "  {2}.{3} [cell], %a;\n  bar.sync 0;\n  ld.shared.b{0} %d, [cell];",
                   bits, start, instruction, type),
-      {kind}, {{kind, Match::kBits}}, kThreads, [start, fold, wide](const u64* in, u64* out) {
+      {kind}, {{kind, Match::kBits}}, kAtomicThreads, [start, fold, wide](const u64* in, u64* out) {
         u64 word = start;
-        for (unsigned i = 0; i < kThreads; ++i) word = fold(word, in[i]);
+        for (unsigned i = 0; i < kAtomicThreads; ++i) word = fold(word, in[i]);
         if (!wide) word &= 0xffffffff;
-        for (unsigned i = 0; i < kThreads; ++i) out[i * kSlotsPerResult] = word;
+        for (unsigned i = 0; i < kAtomicThreads; ++i) out[i * kSlotsPerResult] = word;
       });
 }
 
@@ -194,9 +194,10 @@ void add_contention(Group& group) {
                              "  atom.shared.add.u32 %t, [ticket], 1;\n  add.u32 %t, %t, %base;\n"
                              "  st.shared.u8 [%t], 1;\n  bar.sync 0;\n"
                              "  add.u32 %t, %base, %tid_;\n  ld.shared.u8 %d, [%t];",
-                             kThreads),
-                 {Kind::kU32}, {{Kind::kU32, Match::kBits}}, kThreads, [](const u64*, u64* out) {
-                   for (unsigned i = 0; i < kThreads; ++i) out[i * kSlotsPerResult] = 1;
+                             kAtomicThreads),
+                 {Kind::kU32}, {{Kind::kU32, Match::kBits}}, kAtomicThreads,
+                 [](const u64*, u64* out) {
+                   for (unsigned i = 0; i < kAtomicThreads; ++i) out[i * kSlotsPerResult] = 1;
                  });
   // A counter after a lock that every thread takes in turn.
   group.add_rows(
@@ -209,9 +210,9 @@ void add_contention(Group& group) {
       "  st.volatile.shared.u32 [counter], %t;\n  membar.cta;\n"
       "  atom.shared.exch.b32 %t, [lock], 0;\n  bar.sync 0;\n"
       "  ld.shared.u32 %d, [counter];",
-      {Kind::kU32}, {{Kind::kU32, Match::kBits}}, kThreads, [](const u64*, u64* out) {
-        for (unsigned i = 0; i < kThreads; ++i) {
-          out[i * kSlotsPerResult] = 3 * kThreads;
+      {Kind::kU32}, {{Kind::kU32, Match::kBits}}, kAtomicThreads, [](const u64*, u64* out) {
+        for (unsigned i = 0; i < kAtomicThreads; ++i) {
+          out[i * kSlotsPerResult] = 3 * kAtomicThreads;
         }
       });
 }
@@ -223,17 +224,17 @@ void add_atomic(std::deque<Family>& families) {
   family.name = "atomic";
   // A word for every row of the longest case.
   constexpr std::string_view kScratch = ".global .align 8 .b8 scratch[65536];\n";
-  for (const Space& space : spaces()) {
+  for (const AtomicSpace& space : atomic_spaces()) {
     Group& group = family.group(std::string(space.name));
     group.declare(kScratch);
-    add_space(group, space);
+    add_atomic_space(group, space);
     Group& halves = family.group(fmt::format("{}_halves", space.name));
     halves.declare(kScratch);
     add_halves(halves, space);
   }
   Group& qualifiers = family.group("qualifiers");
   qualifiers.declare(kScratch);
-  add_qualifiers(qualifiers);
+  add_atomic_qualifiers(qualifiers);
   add_contention(family.group("contention"));
 }
 

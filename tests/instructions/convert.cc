@@ -14,12 +14,6 @@ namespace {
 
 using Signed128 = __int128;
 
-struct Mode {
-  std::string_view name;
-  Rounding rounding;
-};
-constexpr Mode kToFloat[] = {
-    {".rn", Rounding::kRn}, {".rz", Rounding::kRz}, {".rm", Rounding::kRm}, {".rp", Rounding::kRp}};
 constexpr Mode kToInteger[] = {{".rni", Rounding::kRn},
                                {".rzi", Rounding::kRz},
                                {".rmi", Rounding::kRm},
@@ -156,7 +150,7 @@ void add_to_integer(Group& group, const Type& to, const Type& from) {
 }
 
 void add_from_integer(Group& group, const Type& to, const Type& from) {
-  for (const Mode& mode : kToFloat) {
+  for (const Mode& mode : kModes) {
     for (const bool sat : {false, true}) {
       if (sat && (&to == &kBrain || mode.rounding != Rounding::kRn)) continue;
       add_conversion(group, fmt::format("{}{}", mode.name, sat ? ".sat" : ""), to, from,
@@ -228,7 +222,7 @@ void add_floats(Group& group, const Type& to, const Type& from) {
       if (exact) {
         add_rounded({"", Rounding::kRn});
       } else {
-        for (const Mode& mode : kToFloat) {
+        for (const Mode& mode : kModes) {
           Case& added = add_rounded(mode);
           if (from.bits > 16) added.operand(0, narrowing_values(from.kind, target));
         }
@@ -243,16 +237,11 @@ void add_floats(Group& group, const Type& to, const Type& from) {
   }
 }
 
-template <typename T>
-T rectified(T x, bool relu) {
-  return relu && !is_nan(x) && is_negative(T::kFormat, x.bits) ? T{} : x;
-}
-
 // .relu and .satfinite, for one value and for two packed (a in the upper half).
 template <typename D>
 void add_narrow_forms(Group& group) {
   const std::string_view type = std::is_same_v<D, F16> ? "f16" : "bf16";
-  for (const Mode& mode : {kToFloat[0], kToFloat[1]}) {
+  for (const Mode& mode : {kModes[0], kModes[1]}) {
     for (const bool relu : {false, true}) {
       for (const bool finite : {false, true}) {
         const std::string form = fmt::format("cvt{}{}{}.{}", mode.name, relu ? ".relu" : "",

@@ -13,12 +13,6 @@
 namespace baton::instructions {
 namespace {
 
-struct Mode {
-  std::string_view name;
-  Rounding rounding;
-};
-constexpr Mode kModes[] = {
-    {".rn", Rounding::kRn}, {".rz", Rounding::kRz}, {".rm", Rounding::kRm}, {".rp", Rounding::kRp}};
 constexpr Mode kDefault{"", Rounding::kRn};
 
 // What an instruction does around its operation.
@@ -141,27 +135,6 @@ void add_division(Family& family, const std::string& type) {
       });
     }
   }
-}
-
-// The lesser or greater: -0 is below +0; a NaN loses against a number, unless .NaN says that it
-// wins; the NaN that results is the canonical one. .xorsign.abs compares magnitudes and signs the
-// result with the exclusive or of the signs.
-template <typename T>
-T extreme(T a, T b, bool greater, bool nan_wins, bool xorsign) {
-  constexpr u64 kSign = T::kFormat.sign_bit();
-  const u64 sign = (u64{a.bits} ^ b.bits) & kSign;
-  if (xorsign) {
-    a = make_float<T>(a.bits & ~kSign);
-    b = make_float<T>(b.bits & ~kSign);
-  }
-  if (is_nan(a) && is_nan(b)) return nan<T>();
-  if ((is_nan(a) || is_nan(b)) && nan_wins) return nan<T>();
-  T result = is_nan(a) ? b : a;
-  if (!is_nan(a) && !is_nan(b)) {
-    const bool a_below = value(a) < value(b) || (value(a) == value(b) && (a.bits & kSign) != 0);
-    result = a_below == greater ? b : a;
-  }
-  return xorsign ? make_float<T>((result.bits & ~kSign) | sign) : result;
 }
 
 template <typename T>

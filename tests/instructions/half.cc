@@ -53,12 +53,6 @@ void add_ternary(Group& group, const std::string& name, F function) {
   });
 }
 
-// Negative results to +0; NaN stays.
-template <typename T>
-T rectified(T x, bool relu) {
-  return relu && !is_nan(x) && is_negative(T::kFormat, x.bits) ? T{} : x;
-}
-
 template <typename T>
 void add_arithmetic(Family& family) {
   constexpr const FloatFormat& kFormat = T::kFormat;
@@ -99,23 +93,6 @@ void add_arithmetic(Family& family) {
       });
     }
   }
-}
-
-template <typename T>
-T extreme(T a, T b, bool greater, bool nan_wins, bool xorsign) {
-  constexpr u64 kSign = T::kFormat.sign_bit();
-  const u64 sign = (u64{a.bits} ^ b.bits) & kSign;
-  if (xorsign) {
-    a = make_float<T>(a.bits & ~kSign);
-    b = make_float<T>(b.bits & ~kSign);
-  }
-  if ((is_nan(a) && is_nan(b)) || (nan_wins && (is_nan(a) || is_nan(b)))) return nan<T>();
-  T result = is_nan(a) ? b : a;
-  if (!is_nan(a) && !is_nan(b)) {
-    const bool a_below = value(a) < value(b) || (value(a) == value(b) && (a.bits & kSign) != 0);
-    result = a_below == greater ? b : a;
-  }
-  return xorsign ? make_float<T>((result.bits & ~kSign) | sign) : result;
 }
 
 template <typename T>

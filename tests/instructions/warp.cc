@@ -19,8 +19,8 @@ constexpr unsigned kLanes = 32;
 constexpr u32 kAll = 0xffffffff;
 
 // Masks of lanes that take part; the others branch around.
-constexpr u32 kMasks[] = {kAll,       0x0000ffff, 0xffff0000, 0x55555555,
-                          0x80000001, 0x00000100, 0x0ff0f00f};
+constexpr u32 kWarpMasks[] = {kAll,       0x0000ffff, 0xffff0000, 0x55555555,
+                              0x80000001, 0x00000100, 0x0ff0f00f};
 
 // Guards a text by %p: the lanes of `mask`, so that only those execute it.
 std::string for_lanes(u32 mask, std::string_view text) {
@@ -159,7 +159,7 @@ Values biased() {
 }
 
 void add_votes(Group& group) {
-  for (const u32 mask : kMasks) {
+  for (const u32 mask : kWarpMasks) {
     struct Vote {
       std::string_view name;
       bool (*holds)(u32 votes, u32 mask);
@@ -213,7 +213,7 @@ template <typename T>
 void add_matches(Group& group) {
   constexpr Kind kKind = kind_of<T>();
   const unsigned bits = sizeof(T) * 8;
-  for (const u32 mask : kMasks) {
+  for (const u32 mask : kWarpMasks) {
     for (const bool uniform : {false, true}) {
       // Few different values, so that some agree.
       Values values = only({0, 1, from_bits<T>(~u64{0}), from_bits<T>(u64{1} << (bits - 1))});
@@ -261,7 +261,7 @@ void add_matches(Group& group) {
 
 template <typename T, typename F>
 void add_reduction(Group& group, std::string_view name, std::string_view type, F fold) {
-  for (const u32 mask : kMasks) {
+  for (const u32 mask : kWarpMasks) {
     add_warp_case(
         group,
         for_lanes(mask, fmt::format("mov.u32 %d, %a;\n  @%p redux.sync.{}.{} %d, %a, {:#x};", name,
@@ -364,7 +364,7 @@ void add_groups(Group& group) {
 void add_masks(Group& group) {
   // Which lanes run together is the device's choice: the own lane does, others only if they came
   // the same way.
-  for (const u32 mask : kMasks) {
+  for (const u32 mask : kWarpMasks) {
     add_warp_case(
         group,
         for_lanes(mask, fmt::format("mov.u32 %d, 1;\n  @!%p bra AROUND;\n"
