@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "sim/queue/peer_programs.h"
+#include "sim/testing/peer_programs.h"
 
 namespace baton::sim::peer_test {
 namespace {
@@ -99,7 +99,7 @@ TEST_F(PeerTest, EventsAndCopiesOrderDevices) {
 
 TEST_F(PeerTest, ReleaseAndAcquireForTheSystemOrderDevices) {
   connect();
-  const Flag right[] = {
+  const PeerFlag right[] = {
       {},
       {.release = "fence.acq_rel.sys; st.relaxed.sys.global.u32 [%flag], %epoch;"},
       {.release = "membar.sys; st.volatile.global.u32 [%flag], %epoch;",
@@ -111,7 +111,7 @@ TEST_F(PeerTest, ReleaseAndAcquireForTheSystemOrderDevices) {
       {.release = "st.relaxed.sys.global.u32 [%flag], %epoch;",
        .joins = "fence.sc.sys; bar.sync 0;"},
   };
-  for (const Flag& flag : right) {
+  for (const PeerFlag& flag : right) {
     SCOPED_TRACE(std::string(flag.release) + " " + flag.acquire + " " + flag.joins);
     load(flag);
     expect({}, [&] {
@@ -126,7 +126,7 @@ TEST_F(PeerTest, ReleaseAndAcquireForTheSystemOrderDevices) {
 
 TEST_F(PeerTest, WrongFlagsAreFound) {
   connect();
-  const std::pair<Flag, Kinds> wrong[] = {
+  const std::pair<PeerFlag, Kinds> wrong[] = {
       // Without a release; without an acquire.
       {{.release = "st.relaxed.sys.global.u32 [%flag], %epoch;"}, {"peer_read"}},
       {{.acquire = "ld.relaxed.sys.global.u32 %seen, [%flag];"}, {"peer_read"}},

@@ -16,7 +16,7 @@ namespace baton::sim::peer_test {
 inline constexpr unsigned kThreads = 64;
 
 // How a thread tells what the block did, and how one learns it. PTX of thread 0.
-struct Flag {
+struct PeerFlag {
   const char* release = "st.release.sys.global.u32 [%flag], %epoch;";
   const char* acquire = "ld.acquire.sys.global.u32 %seen, [%flag];";
   const char* behind = "";             // the loop that reads the flag
@@ -25,7 +25,7 @@ struct Flag {
   const char* leaves = "bar.sync 0;";  // between the acquire and the data
 };
 
-inline std::string kernels(const Flag& flag) {
+inline std::string kernels(const PeerFlag& flag) {
   static constexpr char kText[] = R"(
 .version 8.0
 .target sm_90
@@ -229,7 +229,7 @@ class PeerTest : public testing::Test {
       EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxEnablePeerAccess(ranks_[1 - k].context, 0));
     }
   }
-  void load(const Flag& flag) {
+  void load(const PeerFlag& flag) {
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryLoadData(&library_, kernels(flag).c_str(), nullptr,
                                                          nullptr, 0, nullptr, nullptr, 0));
   }
