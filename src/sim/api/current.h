@@ -43,8 +43,8 @@ class ContextStack {
 // Refuses calls before cuInit, after the process began to exit, in a process that was forked from
 // one that used the driver, and from inside host functions.
 void enter();
-// Until then `enter` refuses every call with CUDA_ERROR_NOT_INITIALIZED. Which devices there are can
-// be asked before: NVML does so without starting them.
+// Until then `enter` refuses every call with CUDA_ERROR_NOT_INITIALIZED. Which devices there are
+// can be asked before: NVML does so without starting them.
 void initialize();
 // From here on `enter` refuses every call with CUDA_ERROR_DEINITIALIZED.
 void deinitialize();

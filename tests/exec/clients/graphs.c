@@ -155,7 +155,8 @@ static void free_nodes(CUstream stream) {
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
   CHECK(cuGraphExecDestroy(exec));
   CHECK(cuGraphDestroy(graph));
-  /* No graph has it any more, once the device has put its last work away. Other graphs may get it. */
+  /* No graph has it any more, once the device has put its last work away. Other graphs may get it.
+   */
   for (int k = 0; graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) != 0; ++k) {
     EXPECT(k < 10000);
     usleep(1000);
