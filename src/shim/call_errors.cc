@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -108,7 +109,11 @@ void note_call(std::string_view function, int number, const char* name, const ch
     told.through += (k == 1 ? "" : ", ") + names[k];
   }
   static std::once_flag once;
-  std::call_once(once, [] { std::atexit(tell_counts); });
+  std::call_once(once, [] {
+    std::atexit(tell_counts);
+    // A child may have errors of its own, though another thread was here during the fork.
+    pthread_atfork([] { g_mutex.lock(); }, [] { g_mutex.unlock(); }, [] { g_mutex.unlock(); });
+  });
   tell(place, told);
 }
 

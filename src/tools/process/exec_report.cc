@@ -67,7 +67,8 @@ struct Told {
     if (is_new) {
       findings.push_back(std::move(finding));
     } else {
-      findings[at->second].count = finding.count;
+      // A forked child may tell what its parent had told before the fork.
+      findings[at->second].count = std::max(findings[at->second].count, finding.count);
     }
   }
 
