@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -11,12 +12,15 @@
 
 #include "base/log.h"
 #include "base/system/environment.h"
+#include "shim/call_errors.h"
 #include "shim/options.h"
+#include "shim/own_entry.h"
 #include "shim/proc_address.h"
 #include "shim/process_report.h"
 #include "shim/symbols.h"
 #include "sim/api/driver.h"
 #include "sim/api/entry_points.h"
+#include "sim/api/error_names.h"
 
 extern "C" {
 // exports.S has these.
@@ -68,7 +72,7 @@ CUresult init(unsigned flags) {
 
 // What a symbol calls: an entry of the simulated driver that has the same signature, or null.
 void* function_of(const Symbol& symbol) {
-  if (symbol.symbol == "cuInit") return reinterpret_cast<void*>(init);
+  if (symbol.symbol == "cuInit") return reinterpret_cast<void*>(&OwnEntry<init>::call);
   if (void* own = own_function(symbol.symbol)) return own;
   for (const Symbol& plain : symbols()) {
     if (plain.symbol != symbol.plain()) continue;
@@ -78,6 +82,13 @@ void* function_of(const Symbol& symbol) {
     }
   }
   return nullptr;
+}
+
+void tell_call(std::string_view symbol, CUresult result) noexcept {
+  const char* const name = sim::error_name(result);
+  const char* const text = sim::error_text(result);
+  CallErrors::note(symbol, result, name != nullptr ? name : "an error without a name",
+                   text != nullptr ? text : "");
 }
 
 // Nothing works, and the reason is told once.
@@ -98,6 +109,9 @@ __attribute__((constructor(101))) void load() {
       baton_slots[k] = function != nullptr ? function : reinterpret_cast<void*>(baton_call_missing);
     }
     Options options = read_options();
+    if (CallErrors::which() != CallErrors::Which::kNone) {
+      options.settings.call_failed = call_failed;
+    }
     if (options.report) {
       g_report = new std::filesystem::path(*options.report);
       options.settings.first_seen = ProcessReport::finding;
@@ -114,6 +128,17 @@ __attribute__((constructor(101))) void load() {
 }
 
 }  // namespace
+
+void call_failed(const void* function, CUresult result) noexcept {
+  if (CallErrors::which() == CallErrors::Which::kNone) return;
+  void* const* const slots = baton_slots;
+  const auto slot = std::find(slots, slots + symbols().size(), function);
+  const Symbol& symbol = symbols()[static_cast<std::size_t>(slot - slots)];
+  // That an entry is not there is an answer.
+  if (result == CUDA_ERROR_NOT_FOUND && symbol.name == "cuGetProcAddress") return;
+  tell_call(symbol.symbol, result);
+}
+
 }  // namespace baton::shim
 
 CUresult baton_missing(unsigned number) {
@@ -124,6 +149,9 @@ CUresult baton_missing(unsigned number) {
     if (!shim::ProcessReport::is_open()) {
       log(LogLevel::kWarning, "{} is not simulated: it gives CUDA_ERROR_NOT_SUPPORTED", name);
     }
+  }
+  if (shim::CallErrors::which() != shim::CallErrors::Which::kNone) {
+    shim::tell_call(name, CUDA_ERROR_NOT_SUPPORTED);
   }
   return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/system/environment.h"
 #include "sim/device/profile.h"
+#include "sim/queue/launch_window.h"
 
 namespace baton::shim {
 namespace {
@@ -31,6 +32,32 @@ std::uint64_t memory_of(const std::string& text) {
                 "BATON_EXEC_MEMORY takes a number of bytes, \"{}\" was given", text);
   }
   return bytes;
+}
+
+std::uint64_t number_in(const char* name) {
+  const auto text = read_environment(name);
+  if (!text) return 0;
+  std::uint64_t number = 0;
+  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (code != std::errc{} || end != text->data() + text->size()) {
+    throw error(ErrorCode::kInvalidInput, "{} takes a number from 0 up, \"{}\" was given", name,
+                *text);
+  }
+  return number;
+}
+
+std::shared_ptr<sim::LaunchWindow> launch_window() {
+  sim::LaunchWindow::Asked asked{
+      number_in("BATON_EXEC_LAUNCH_SKIP"), number_in("BATON_EXEC_LAUNCH_COUNT"),
+      read_environment("BATON_EXEC_KERNELS"), read_environment("BATON_EXEC_KERNELS_EXCLUDED")};
+  if (asked.skip == 0 && asked.count == 0) return nullptr;
+  try {
+    return std::make_shared<sim::LaunchWindow>(asked);
+  } catch (const std::regex_error& failure) {
+    throw error(ErrorCode::kInvalidInput,
+                "BATON_EXEC_KERNELS and BATON_EXEC_KERNELS_EXCLUDED take regular expressions: {}",
+                failure.what());
+  }
 }
 
 std::uint16_t port_of(const std::string& text) {
@@ -77,6 +104,7 @@ Options read_options() {
   }
   settings.common.watch = driver::Simulator::Watch::kOn;
   settings.keep_going = flag("BATON_EXEC_KEEP_GOING");
+  settings.launches = launch_window();
   options.finds_leaks = flag("BATON_EXEC_LEAKS");
   if (const auto port = read_environment("BATON_EXEC_GDB")) {
     settings.debugger = std::make_shared<sim::Debugger>(port_of(*port));

@@ -4,6 +4,7 @@
 
 #include "shim/device_attributes.h"
 #include "shim/export_table.h"
+#include "shim/own_entry.h"
 #include "shim/symbols.h"
 
 extern "C" void* const baton_exports[];  // by number; exports.S has it
@@ -39,9 +40,12 @@ CUresult get_proc_address_v1(const char* name, void** function, int version, cuu
 }  // namespace
 
 void* own_function(std::string_view symbol) {
-  if (symbol == "cuGetProcAddress_v2") return reinterpret_cast<void*>(get_proc_address);
-  if (symbol == "cuGetProcAddress") return reinterpret_cast<void*>(get_proc_address_v1);
-  if (symbol == "cuDeviceGetAttribute") return reinterpret_cast<void*>(get_device_attribute);
+  if (symbol == "cuGetProcAddress_v2")
+    return reinterpret_cast<void*>(&OwnEntry<get_proc_address>::call);
+  if (symbol == "cuGetProcAddress")
+    return reinterpret_cast<void*>(&OwnEntry<get_proc_address_v1>::call);
+  if (symbol == "cuDeviceGetAttribute")
+    return reinterpret_cast<void*>(&OwnEntry<get_device_attribute>::call);
   if (symbol == "cuGetExportTable") return reinterpret_cast<void*>(get_export_table);
   return nullptr;
 }

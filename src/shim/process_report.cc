@@ -104,6 +104,16 @@ void ProcessReport::missing(std::string_view name, unsigned long long count) {
   tell({{"event", "missing"}, {"name", name}, {"count", count}});
 }
 
+void ProcessReport::call(std::string_view name, std::string_view error, std::string_view where,
+                         std::string_view through, unsigned long long count) {
+  tell({{"event", "call"},
+        {"name", name},
+        {"error", error},
+        {"where", where},
+        {"through", through},
+        {"count", count}});
+}
+
 void ProcessReport::leak(std::uint64_t count, std::string_view what) {
   tell({{"event", "leak"}, {"count", count}, {"message", what}});
 }

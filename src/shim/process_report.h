@@ -19,6 +19,10 @@ namespace baton::shim {
 //   {"event": "missing", "name": "cuTexObjectCreate", "count": 1}
 //       at the first call of an entry that is not there, and again with its count at the end
 //   {"event": "image", "what": "..."}   an image that does not run here
+//   {"event": "call", "name": "cudaMalloc", "error": "cudaErrorMemoryAllocation (2): out of
+//   memory",
+//    "where": "fill+0x1f (a.out+0x11ce)", "through": "main+0x2a (a.out+0x1234)", "count": 1}
+//       a call that returned an error, where asked for; again with its count at the end
 //   {"event": "leak", "count": 3, "message": "..."}   memory that was never freed, where asked for
 class ProcessReport {
  public:
@@ -31,6 +35,8 @@ class ProcessReport {
   static void finding(const driver::Finding& finding);
   static void findings(std::span<const driver::Finding> findings);
   static void missing(std::string_view name, unsigned long long count);
+  static void call(std::string_view name, std::string_view error, std::string_view where,
+                   std::string_view through, unsigned long long count);
   static void image(std::string_view what);
   static void leak(std::uint64_t count, std::string_view what);
 };

@@ -57,6 +57,8 @@ TEST_F(Prints, EveryConversion) {
       printed("%f|%.2f|%10.3f|%-10.1f|%e|%g|%G\n", kD, kD, kD, kD, kD, kD, kD) +
       printed("%s|%8s|%-8s|%.2s\n", t, t, t, t) + printed("%*d\n", 7, kI) +
       printed("%hd|%hu\n", static_cast<short>(kI), static_cast<unsigned short>(kU)) +
+      printed("%p|%20p|%-20p|\n", static_cast<void*>(nullptr), reinterpret_cast<void*>(kL),
+              reinterpret_cast<void*>(kL)) +
       "no arguments\n";
   EXPECT_EQ(got, want);
 }

@@ -102,6 +102,46 @@ assert cuda.cuLaunchKernel(kernel, 2, 1, 1, 1, 1, 1, 0, None, arguments, None) =
 assert cuda.cuCtxSynchronize() == 0
 '''
 
+# Reads a word that nothing wrote three times, writes it, and reads it twice; and a kernel that
+# writes it in a stream of its own, after nothing.
+SEQUENCE = r"""
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+ptx = b"""+'"""'+"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry get(.param .u64 get_param_0) {
+  .reg .u64 %rd<2>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [get_param_0];
+  ld.global.u32 %r1, [%rd1];
+  add.s32 %r1, %r1, 1;
+  st.global.u32 [%rd1+4], %r1;
+  ret;
+}
+.visible .entry put(.param .u64 put_param_0) {
+  .reg .u64 %rd<2>;
+  ld.param.u64 %rd1, [put_param_0];
+  st.global.u32 [%rd1], 1;
+  ret;
+}
+"""+'"""'+r"""
+context, module, get, put, memory, stream = (ctypes.c_void_p() for _ in range(6))
+assert cuda.cuInit(0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), ptx) == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(get), module, b"get") == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(put), module, b"put") == 0
+assert cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(8)) == 0
+assert cuda.cuStreamCreate(ctypes.byref(stream), 1) == 0
+arguments = (ctypes.c_void_p * 1)(ctypes.addressof(memory))
+for kernel, where in [(get, None)] * 3 + [(put, None)] + [(get, None)] * 2 + [(put, stream)]:
+    assert cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, where, arguments, None) == 0
+assert cuda.cuCtxSynchronize() == 0
+"""
+
 
 class Exec(unittest.TestCase):
     def setUp(self):
@@ -311,7 +351,11 @@ class Exec(unittest.TestCase):
             (["--save", "run.csan", "true"], "--save run.csan is an option of compute-sanitizer that baton exec does not have: write --json FILE"),
             (["--xml", "--", "true"], "--xml yes is an option of compute-sanitizer that baton exec does not have: "),
             (["--show-backtrace=host", "true"], "write --show-backtrace device"),
-            (["--launch-skip", "5", "true"], "--launch-skip 5 is an option of compute-sanitizer "),
+            (["--report-api-errors", "implicit", "true"], '--report-api-errors has no choice "implicit"'),
+            (["--report-api-errors", "all", "--device", "cuda", "true"], "--report-api-errors is for the simulated GPU"),
+            (["--ignore-getprocaddress-notfound", "no", "true"], "that an entry is not there is an answer"),
+            (["--launch-skip", "-1", "true"], "--launch-skip takes a number of launches"),
+            (["--launch-count", "1", "--device", "cuda", "true"], "--launch-count is for the simulated GPU"),
             (["--padding", "65537", "true"], "--padding 65537 is an option of compute-sanitizer "),
             (["--padding", "some", "true"], '--padding takes a number from 0 up, "some" was given'),
             (["--check-device-heap", "no", "true"], "this is always checked"),
@@ -372,6 +416,62 @@ class Exec(unittest.TestCase):
             with self.subTest((option, value)):
                 done, report = self.report(CLIENTS / "faulty", "3", options=[option, value])
                 self.assertEqual(len(report["findings"]), count)
+
+    def test_launches_are_chosen_as_with_compute_sanitizer(self):
+        program = self.folder / "sequence.py"
+        program.write_text(SEQUENCE)
+        fresh, race = ("uninitialized", "get"), ("unordered_grids", "put")
+        for options, found in [
+                ([], {fresh: 3, race: 2}),
+                (["--launch-skip", "0", "--launch-count", "0"], {fresh: 3, race: 2}),
+                (["--launch-skip", "1"], {fresh: 2, race: 2}),
+                (["--launch-skip", "1", "--launch-count=1"], {fresh: 1}),
+                # What the launches before wrote is known.
+                (["--launch-skip", "4", "--launch-count", "2"], {}),
+                (["--launch-count", "4"], {fresh: 3}),
+                # Only launches of chosen kernels are counted, and a race counts where it is found.
+                (["--launch-skip", "1", "--kernel-name", "kne=put"], {race: 2}),
+                (["--launch-count", "1", "--kernel-name", "kne=put"], {}),
+                (["--launch-skip", "2", "--launch-count", "2", "--kernel-name-exclude", "^put$"], {fresh: 1}),
+                (["--launch-skip", "18446744073709551615"], {})]:
+            with self.subTest(options):
+                done, report = self.report("/usr/bin/python3", program, options=options)
+                self.assertEqual({(each["kind"], each["kernel"]): each["count"] for each in report["findings"]}, found,
+                                 done.stderr)
+        done = self.exec("/usr/bin/python3", program, BATON_EXEC_LAUNCH_COUNT="few")
+        self.assertIn('BATON_EXEC_LAUNCH_COUNT takes a number from 0 up, "few" was given', done.stderr)
+
+    def test_errors_of_calls_of_the_driver(self):
+        program = self.folder / "calls.py"
+        program.write_text("""
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+pointer = ctypes.c_void_p()
+for flags in (0, 7):
+    cuda.cuInit(flags)
+cuda.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(8))
+for kernel in (0, 0):
+    cuda.cuLaunchKernel(None, 1, 1, 1, 1, 1, 1, 0, None, None, None)
+cuda.cuStreamSynchronize_ptsz(ctypes.c_void_p(12345))
+cuda.cuIpcGetMemHandle(ctypes.byref(pointer), None)
+""")
+        done, report = self.report("/usr/bin/python3", program)
+        self.assertEqual((report["findings"], done.returncode), ([], 0), done.stderr)
+        done, report = self.report("/usr/bin/python3", program, options=["--report-api-errors", "explicit"])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        told = {each["message"].split("; called")[0]: each["count"] for each in report["findings"]}
+        self.assertEqual(told, {"cuInit gave CUDA_ERROR_INVALID_VALUE (1): invalid argument": 1,
+                                "cuMemAlloc_v2 gave CUDA_ERROR_INVALID_CONTEXT (201): invalid device context": 1,
+                                "cuLaunchKernel gave CUDA_ERROR_INVALID_HANDLE (400): invalid resource handle": 2,
+                                "cuStreamSynchronize_ptsz gave CUDA_ERROR_INVALID_HANDLE (400): invalid resource handle": 1,
+                                "cuIpcGetMemHandle gave CUDA_ERROR_NOT_SUPPORTED (801): operation not supported": 1})
+        # No kernel made them.
+        done, report = self.report("/usr/bin/python3", program,
+                                   options=["--report-api-errors=all", "--kernel-name", "kne=other", "--tool", "racecheck"])
+        self.assertEqual(len(report["findings"]), 5, done.stderr)
+        known = self.suppressions("[[suppress]]\nkind = 'api_error'\nmessage = 'cuInit|cuMem|cuLaunch|cuStream|cuIpc'\n")
+        done, report = self.report("/usr/bin/python3", program, options=["--report-api-errors", "all", *known])
+        self.assertEqual((len(report["suppressed"]), done.returncode), (5, 0), done.stderr)
 
     def test_what_is_printed_can_be_limited(self):
         done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/virtual_memory fresh",

@@ -238,6 +238,35 @@ class Nvcc(unittest.TestCase):
                 self.assertEqual({each["kind"] for each in report["findings"]},
                                  {"shared_race", "uninitialized", "out_of_bounds"})
 
+    def test_errors_of_calls_are_told_where_that_is_asked_for(self):
+        errors = {("cudaMalloc", "cudaErrorMemoryAllocation (2): out of memory", "allocate_too_much", 3),
+                  ("cudaLaunchKernel", "cudaErrorInvalidConfiguration (9): invalid configuration argument",
+                   "nothing", 1),
+                  ("cudaMemcpyAsync", "cudaErrorInvalidValue (1): invalid argument", "copy_nowhere", 1)}
+        for options in [("-cudart", "shared"), ()]:
+            program = built("call_errors", *options)
+            self.check_right(program)
+            for which in ("explicit", "all"):
+                with self.subTest((options, which)):
+                    done, report = self.exec(program, "--report-api-errors", which)
+                    self.assertEqual((done.stdout, done.returncode), ("right\n", 1), done.stderr)
+                    own = [each for each in report["findings"] if not each["message"].startswith("cu") or
+                           each["message"].startswith("cuda")]
+                    self.assertEqual({each["kind"] for each in own}, {"api_error"})
+                    told = set()
+                    for each in own:
+                        function, error = each["message"].split("; called through ")[0].split(" gave ")
+                        caller = next(name for name in ("allocate_too_much", "nothing", "copy_nowhere")
+                                      if name in each["where"])
+                        self.assertRegex(each["where"], r"\+0x[0-9a-f]+ \(call_errors\w*\+0x[0-9a-f]+\)$")
+                        self.assertRegex(each["message"], r"; called through .*main\+0x")
+                        told.add((function, error, caller, each["count"]))
+                    self.assertEqual(told, errors)
+                    # What the runtime calls for the program.
+                    driver = [each["message"].split(" ")[0] for each in report["findings"] if each not in own]
+                    self.assertEqual("cuMemAlloc_v2" in driver, which == "all")
+                    self.assertEqual(driver == [], which == "explicit")
+
     def test_a_read_before_the_wait(self):
         done, report = self.exec(built("early"))
         self.assertEqual((done.stdout, done.returncode), ("7\n", 1), done.stderr)

@@ -56,10 +56,16 @@ std::string parse_exec_device(const std::string& text) {
 // These options change the simulation, and have no meaning on a GPU.
 void require_no_simulation(const RawOptions& raw) {
   const std::pair<std::string_view, bool> given[] = {
-      {"--memory", !raw.memory.empty()},    {"--schedule", !raw.schedule.empty()},
-      {"--races", !raw.races.empty()},      {"--gdb", !raw.gdb.empty()},
-      {"--keep-going", raw.keep_going},     {"--tool", !raw.tool.empty()},
-      {"--leak-check", raw.leaks == "full"}};
+      {"--memory", !raw.memory.empty()},
+      {"--schedule", !raw.schedule.empty()},
+      {"--races", !raw.races.empty()},
+      {"--gdb", !raw.gdb.empty()},
+      {"--keep-going", raw.keep_going},
+      {"--tool", !raw.tool.empty()},
+      {"--leak-check", raw.leaks == "full"},
+      {"--launch-skip", !raw.launch_skip.empty()},
+      {"--launch-count", !raw.launch_count.empty()},
+      {"--report-api-errors", !raw.api_errors.empty() && raw.api_errors != "no"}};
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
     throw error(ErrorCode::kInvalidInput,
@@ -93,8 +99,8 @@ tools::SanitizerTool parse_tool(const std::string& text) {
 }
 
 // A regular expression, or the filters of compute-sanitizer: kne=NAME, kns=PART, with commas
-// between them. One of them must match.
-std::regex parse_kernels(std::string_view option, const std::string& text) {
+// between them. One of them must match. Returns the regular expression that says the same.
+std::string kernel_pattern(std::string_view option, const std::string& text) {
   constexpr std::pair<std::string_view, bool> kKeys[] = {
       {"kne=", true}, {"kernel_name=", true}, {"kns=", false}, {"kernel_substring=", false}};
   std::string pattern;
@@ -102,7 +108,7 @@ std::regex parse_kernels(std::string_view option, const std::string& text) {
     const auto key =
         std::ranges::find_if(kKeys, [&](const auto& each) { return left.starts_with(each.first); });
     if (key == std::end(kKeys)) {
-      if (pattern.empty()) return parse_regex(option, text);
+      if (pattern.empty()) return text;
       refuse_value(option, text, "kne=NAME or kns=PART after each comma");
     }
     left.remove_prefix(key->first.size());
@@ -117,7 +123,29 @@ std::regex parse_kernels(std::string_view option, const std::string& text) {
     pattern += pattern.empty() ? "" : "|";
     pattern += key->second ? "^" + escaped + "$" : escaped;
   }
-  return parse_regex(option, pattern);
+  return pattern;
+}
+
+// Kernels and launches whose findings count.
+void choose_launches(const RawOptions& raw, ExecCommand* command) {
+  tools::ExecSettings& settings = command->settings;
+  if (!raw.kernel.empty()) {
+    settings.kernels = kernel_pattern("--kernel-name", raw.kernel);
+    command->kernels = parse_regex("--kernel-name", *settings.kernels);
+  }
+  if (!raw.excluded.empty()) {
+    settings.excluded_kernels = kernel_pattern("--kernel-name-exclude", raw.excluded);
+    command->excluded = parse_regex("--kernel-name-exclude", *settings.excluded_kernels);
+  }
+  constexpr std::string_view kWanted = "a number of launches";
+  if (!raw.launch_skip.empty()) {
+    settings.launch_skip =
+        parse_integer<std::uint64_t>("--launch-skip", raw.launch_skip, 0, kWanted);
+  }
+  if (!raw.launch_count.empty()) {
+    settings.launch_count =
+        parse_integer<std::uint64_t>("--launch-count", raw.launch_count, 0, kWanted);
+  }
 }
 
 void check_printing(const RawOptions& raw, ExecCommand* command) {
@@ -167,6 +195,11 @@ Command checked_exec(const RawOptions& raw) {
   command.settings.races = checked_races(raw.races);
   command.settings.keep_going = ends_kernel_alone(raw);
   command.settings.finds_leaks = is_chosen("--leak-check", raw.leaks, "full", "no");
+  if (!raw.api_errors.empty()) {
+    constexpr std::string_view kWords[] = {"all", "explicit", "no"};
+    check_choice("--report-api-errors", raw.api_errors, kWords);
+    command.settings.api_errors = raw.api_errors;
+  }
   command.application_only =
       is_chosen("--target-processes", raw.processes, "application-only", "all");
   command.needs_cuda = is_chosen("--require-cuda-init", raw.needs_cuda, "yes", "no");
@@ -188,10 +221,7 @@ Command checked_exec(const RawOptions& raw) {
   }
   if (!raw.suppressions.empty()) command.suppressions = raw.suppressions;
   command.reports = checked_reports(raw);
-  if (!raw.kernel.empty()) command.kernels = parse_kernels("--kernel-name", raw.kernel);
-  if (!raw.excluded.empty()) {
-    command.excluded = parse_kernels("--kernel-name-exclude", raw.excluded);
-  }
+  choose_launches(raw, &command);
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
   }

@@ -20,7 +20,8 @@ struct RawOptions {
       tvm_library;
   std::string budget, baseline, follow, tune_with, function, limit, plot, html, sarif, junit;
   std::string memory, gdb, from, json_file, log_file, error_status, suppressions;
-  std::string tool, processes, print_limit, print_level, on_error, excluded, leaks, needs_cuda;
+  std::string tool, processes, print_limit, print_level, on_error, excluded, leaks, needs_cuda,
+      launch_skip, launch_count, api_errors;
   std::vector<std::string> files;  // arguments, where a command takes several
   std::vector<std::string> set, inputs, outputs, expected, entries, trusted,
       call_arguments;             // options that may be repeated

@@ -27,8 +27,6 @@ struct SanitizerOption {
 constexpr std::string_view kNoCoredump = "--gdb PORT stops the kernel where it fails; leave it out";
 constexpr std::string_view kNoOptix = "programs of OptiX are not simulated; leave it out";
 constexpr std::string_view kNoInjection = "baton exec finds its own libraries; leave it out";
-constexpr std::string_view kNoApiErrors =
-    "errors of calls go to the program alone, apart from wrong frees; leave it out";
 constexpr std::string_view kNoUnusedMemory = "unused memory is not looked for; leave it out";
 constexpr std::string_view kAlwaysChecked =
     "this is always checked; name what is known in a table of --suppressions FILE.toml";
@@ -46,15 +44,12 @@ constexpr SanitizerOption kOptions[] = {
     {"--force-blocking-launches", Takes::kYesNo, kAny, ""},
     {"--force-synchronization-limit", Takes::kNumber, kAny, ""},
     {"--generate-coredump", Takes::kYesNo, "no", kNoCoredump},
-    {"--ignore-getprocaddress-notfound", Takes::kYesNo, "yes", kNoApiErrors},
+    {"--ignore-getprocaddress-notfound", Takes::kYesNo, "yes",
+     "that an entry is not there is an answer to the program; leave it out"},
     {"--injection-path", Takes::kWord, "", kNoInjection},
     {"--injection-path32", Takes::kWord, "", kNoInjection},
     {"--kill", Takes::kYesNo, "no", "--timeout SECONDS stops a program; leave it out"},
     {"--language", Takes::kWord, "c", "places are those of the compiler's lines; leave it out"},
-    {"--launch-count", Takes::kNumber, "0",
-     "all launches are checked; --kernel-name chooses kernels"},
-    {"--launch-skip", Takes::kNumber, "0",
-     "all launches are checked; --kernel-name chooses kernels"},
     {"--launch-timeout", Takes::kNumber, kAny, ""},
     {"--max-connections", Takes::kNumber, kAny, ""},
     {"--mode", Takes::kWord, "launch launch-and-attach",
@@ -89,7 +84,6 @@ constexpr SanitizerOption kOptions[] = {
     // That much is free behind each allocation (DeviceMemory::Impl::span_of).
     {"--padding", Takes::kNumber, kAny, "65536 bytes behind each allocation are free in every run",
      65536},
-    {"--report-api-errors", Takes::kWord, "no", kNoApiErrors},
     {"--report-device-side-allocation-failure", Takes::kYesNo, "no",
      "a malloc of a kernel that fails tells the kernel alone; leave it out"},
     {"--track-stream-ordered-races", Takes::kWord, "all use-before-alloc use-after-free",

@@ -149,6 +149,7 @@ cudaError_t submit_and_wait(const RowCopy& copy) {
 namespace {
 
 using baton::cudart::answer;
+using baton::cudart::check_device;
 using baton::cudart::FatBinaries;
 using baton::cudart::flat_copy;
 using baton::cudart::RowCopy;
@@ -269,12 +270,21 @@ cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cuda
   return submit(flat_copy(target, source, bytes, kind), stream);
 }
 
-cudaError_t cudaMemcpyPeer(void* target, int, const void* source, int, size_t bytes) {
+cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
+                           size_t bytes) {
+  BATON_RUNTIME_BEGIN();
+  for (const int device : {target_device, source_device}) {
+    if (const cudaError_t error = check_device(device)) return answer(error);
+  }
   return cudaMemcpy(target, source, bytes, cudaMemcpyDeviceToDevice);
 }
 
-cudaError_t cudaMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes,
-                                cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source,
+                                int source_device, size_t bytes, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  for (const int device : {target_device, source_device}) {
+    if (const cudaError_t error = check_device(device)) return answer(error);
+  }
   return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 

@@ -7,13 +7,7 @@
 namespace {
 
 using baton::cudart::answer;
-
-cudaError_t check_device(int device) {
-  int count = 0;
-  const CUresult result = cuDeviceGetCount(&count);
-  if (result != CUDA_SUCCESS) return static_cast<cudaError_t>(result);
-  return device >= 0 && device < count ? cudaSuccess : cudaErrorInvalidDevice;
-}
+using baton::cudart::check_device;
 
 // The attribute that gives a member of cudaDeviceProp its value.
 template <typename T>
@@ -148,6 +142,13 @@ constexpr PropertyListRow kLists[] = {
 #undef BATON_LIST
 
 }  // namespace
+
+cudaError_t baton::cudart::check_device(int device) {
+  int count = 0;
+  const CUresult result = cuDeviceGetCount(&count);
+  if (result != CUDA_SUCCESS) return static_cast<cudaError_t>(result);
+  return device >= 0 && device < count ? cudaSuccess : cudaErrorInvalidDevice;
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
   BATON_RUNTIME_BEGIN();
@@ -286,8 +287,11 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   BATON_RUNTIME_BEGIN();
   if (const cudaError_t error = check_device(peer)) return answer(error);
   CUcontext context = nullptr;
-  const CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
-  return answer(result != CUDA_SUCCESS ? result : cuCtxEnablePeerAccess(context, flags));
+  CUresult result = cuDevicePrimaryCtxRetain(&context, peer);
+  if (result == CUDA_SUCCESS) result = cuCtxEnablePeerAccess(context, flags);
+  // The runtime says so of a device that cudaDeviceCanAccessPeer denies.
+  if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) return answer(cudaErrorInvalidDevice);
+  return answer(result);
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "shim/call_errors.h"
+
 namespace baton::cudart {
 namespace {
 
@@ -61,7 +63,9 @@ void begin_anew() {
 
 // That work goes on is an answer, and no error that a later check should find.
 cudaError_t answer(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) t_last_error = error;
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  t_last_error = error;
+  shim::CallErrors::note({}, error, cudaGetErrorName(error), cudaGetErrorString(error));
   return error;
 }
 

@@ -14,6 +14,9 @@ void begin_anew();
 cudaError_t answer(cudaError_t error);
 cudaError_t answer(CUresult result);
 
+// cudaErrorInvalidDevice where there is no device of that number.
+cudaError_t check_device(int device);
+
 // cudaGetLastError and cudaPeekAtLastError.
 cudaError_t take_last_error();
 cudaError_t last_error();

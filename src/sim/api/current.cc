@@ -10,6 +10,7 @@
 namespace baton::sim {
 namespace {
 
+std::atomic<bool> g_initialized{false};
 std::atomic<bool> g_deinitialized{false};
 std::atomic<bool> g_forked{false};
 
@@ -76,7 +77,8 @@ CurrentContext ContextStack::pop() {
 
 void enter() {
   require(!g_deinitialized.load(std::memory_order_acquire), CUDA_ERROR_DEINITIALIZED);
-  require(!is_forked(), CUDA_ERROR_NOT_INITIALIZED);
+  require(g_initialized.load(std::memory_order_acquire) && !is_forked(),
+          CUDA_ERROR_NOT_INITIALIZED);
   require(!inside_host_function(), CUDA_ERROR_NOT_PERMITTED);
 }
 
@@ -86,6 +88,10 @@ void refuse_after_fork() {
 
 bool is_forked() {
   return g_forked.load(std::memory_order_acquire);
+}
+
+void initialize() {
+  g_initialized.store(true, std::memory_order_release);
 }
 
 void deinitialize() {

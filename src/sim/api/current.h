@@ -40,9 +40,12 @@ class ContextStack {
   std::size_t depth_ = 0;
 };
 
-// Refuses calls after the process began to exit, in a process that was forked from one that used
-// the driver, and from inside host functions.
+// Refuses calls before cuInit, after the process began to exit, in a process that was forked from
+// one that used the driver, and from inside host functions.
 void enter();
+// Until then `enter` refuses every call with CUDA_ERROR_NOT_INITIALIZED. Which devices there are
+// can be asked before: NVML does so without starting them.
+void initialize();
 // From here on `enter` refuses every call with CUDA_ERROR_DEINITIALIZED.
 void deinitialize();
 // From here on `enter` refuses every call of a forked process with CUDA_ERROR_NOT_INITIALIZED: the

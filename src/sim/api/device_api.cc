@@ -23,7 +23,9 @@ constexpr int kVersion = 13000;
 }  // namespace
 
 CUresult Init(unsigned flags) {
-  return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  require(flags == 0, CUDA_ERROR_INVALID_VALUE);
+  initialize();
+  return CUDA_SUCCESS;
 }
 
 CUresult DriverGetVersion(int* version) {

@@ -4,9 +4,27 @@
 #include "sim/api/current.h"
 #include "sim/api/entry.h"
 #include "sim/api/foreign.h"
+#include "sim/device/settings.h"
 
 namespace baton::sim {
 namespace {
+
+template <typename... Arguments>
+CUresult told(CUresult (*function)(Arguments...) noexcept, CUresult result) noexcept {
+  if (result != CUDA_SUCCESS && settings().call_failed != nullptr) {
+    settings().call_failed(reinterpret_cast<const void*>(function), result);
+  }
+  return result;
+}
+
+template <auto kFunction>
+struct ExportedEntry;
+template <typename... Arguments, CUresult (*kFunction)(Arguments...)>
+struct ExportedEntry<kFunction> {
+  static CUresult call(Arguments... arguments) noexcept {
+    return told(&call, Entry<kFunction>::call(arguments...));
+  }
+};
 
 template <auto kFunction>
 struct ThreadEntry;
@@ -14,13 +32,13 @@ template <typename... Arguments, CUresult (*kFunction)(Arguments...)>
 struct ThreadEntry<kFunction> {
   static CUresult call(Arguments... arguments) noexcept {
     const ThreadDefaultStream own;
-    return Entry<kFunction>::call(arguments...);
+    return told(&call, Entry<kFunction>::call(arguments...));
   }
 };
 
 template <auto kFunction>
 constexpr EntryPoint entry_point(std::string_view name, int version) {
-  return {name, version, reinterpret_cast<void*>(&Entry<kFunction>::call),
+  return {name, version, reinterpret_cast<void*>(&ExportedEntry<kFunction>::call),
           reinterpret_cast<void*>(&ThreadEntry<kFunction>::call)};
 }
 

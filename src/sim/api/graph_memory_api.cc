@@ -110,9 +110,10 @@ CUresult GraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* address) {
   return CUDA_SUCCESS;
 }
 
-// Memory goes back to the device when it is freed, so nothing is left to trim.
 CUresult DeviceGraphMemTrim(CUdevice device) {
-  use_of(device);
+  enter();
+  const std::shared_ptr<Context> context = device_of(device).context();
+  if (context != nullptr) context->heap()->trim_graph_memory();
   return CUDA_SUCCESS;
 }
 
@@ -122,12 +123,16 @@ CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attrib
   auto& number = *static_cast<cuuint64_t*>(value);
   switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      number = use.bytes;
+      number = use.used;
       return CUDA_SUCCESS;
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      number = use.used_high;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      number = use.reserved;
+      return CUDA_SUCCESS;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      number = use.high;
+      number = use.reserved_high;
       return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_VALUE;
@@ -135,13 +140,18 @@ CUresult DeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attrib
 
 // A mark can only be reset.
 CUresult DeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value) {
-  use_of(device);
+  enter();
+  const std::shared_ptr<Context> context = device_of(device).context();
   require(value != nullptr && *static_cast<cuuint64_t*>(value) == 0 &&
               (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ||
                attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH),
           CUDA_ERROR_INVALID_VALUE);
-  const std::shared_ptr<Context> context = device_of(device).context();
-  if (context != nullptr) context->heap()->reset_graph_high();
+  if (context == nullptr) return CUDA_SUCCESS;
+  if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) {
+    context->heap()->reset_graph_used_high();
+  } else {
+    context->heap()->reset_graph_reserved_high();
+  }
   return CUDA_SUCCESS;
 }
 

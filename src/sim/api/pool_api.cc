@@ -35,7 +35,7 @@ constexpr PoolAttribute<int> kPoolFlags[] = {
 
 constexpr PoolAttribute<std::uint64_t> kPoolSizes[] = {
     {CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &SimPool::State::release_threshold},
-    {CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &SimPool::State::used},
+    {CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &SimPool::State::reserved},
     {CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &SimPool::State::reserved_high},
     {CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &SimPool::State::used},
     {CU_MEMPOOL_ATTR_USED_MEM_HIGH, &SimPool::State::used_high},
@@ -162,8 +162,8 @@ CUresult MemPoolDestroy(CUmemoryPool handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult MemPoolTrimTo(CUmemoryPool pool, size_t) {
-  pool_of(pool);
+CUresult MemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+  pool_of(pool)->trim(bytes);
   return CUDA_SUCCESS;
 }
 
@@ -181,8 +181,11 @@ CUresult MemPoolSetAttribute(CUmemoryPool handle, CUmemPool_attribute id, void* 
           CUDA_ERROR_INVALID_VALUE);
   for (const auto& row : kPoolSizes) {
     if (row.id != id) continue;
-    pool->change(
-        [&](SimPool::State& state) { state.*row.field = is_high_mark(id) ? state.used : number; });
+    pool->change([&](SimPool::State& state) {
+      const bool is_of_reserved = id == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH;
+      const std::uint64_t now = is_of_reserved ? state.reserved : state.used;
+      state.*row.field = is_high_mark(id) ? now : number;
+    });
   }
   return CUDA_SUCCESS;
 }

@@ -52,7 +52,10 @@ void DeviceHeap::finish_free(std::uint64_t address) {
     std::lock_guard lock(mutex_);
     const auto found = entries_.find(address);
     if (found != entries_.end() && found->second.reserved) {
-      if (empty_reserved(address, found->second)) graph_use_.bytes -= found->second.bytes;
+      if (empty_reserved(address, found->second)) {
+        graph_bytes_ -= found->second.bytes;
+        found->second.has_memory = false;
+      }
       if (found->second.orphaned) entries_.erase(found);
       return;
     }
@@ -141,16 +144,27 @@ bool DeviceHeap::is_reserved(std::uint64_t address) const {
 
 bool DeviceHeap::fill_reserved(std::uint64_t address) {
   std::lock_guard lock(mutex_);
-  const Entry& entry = entries_.at(address);
+  Entry& entry = entries_.at(address);
   const std::uint64_t bytes = entry.bytes;
   if (entry.host != nullptr) {
     memory_.map_host(entry.host.get(), bytes, "memory of the host in a graph", entry.host);
   } else if (!memory_.allocate_again(address, bytes)) {
     return false;
   }
-  graph_use_.bytes += bytes;
-  graph_use_.high = std::max(graph_use_.high, graph_use_.bytes);
+  graph_bytes_ += bytes;
+  entry.has_memory = true;
+  if (!std::exchange(entry.is_in_use, true)) graph_in_use_ += bytes;
+  note_graph_use();
   return true;
+}
+
+// Nodes that have their memory one after the other share it, so that no more is in use than is
+// reserved.
+void DeviceHeap::note_graph_use() {
+  graph_use_.reserved = std::max(graph_use_.reserved, graph_bytes_);
+  graph_use_.used = std::min(graph_use_.reserved, graph_in_use_);
+  graph_use_.reserved_high = std::max(graph_use_.reserved_high, graph_use_.reserved);
+  graph_use_.used_high = std::max(graph_use_.used_high, graph_use_.used);
 }
 
 bool DeviceHeap::empty_reserved(std::uint64_t address, const Entry& entry) {
@@ -172,7 +186,9 @@ void DeviceHeap::end_reserve(std::uint64_t address) {
   // Commands that allocate keep the address, so none is left. Where the context failed before, the
   // allocation node never ran.
   if (!memory_.range(address, &base, &bytes)) {
+    if (entry.is_in_use) graph_in_use_ -= entry.bytes;
     entries_.erase(found);
+    note_graph_use();
     return;
   }
   // Memory that has no owner is about to be freed.
@@ -197,9 +213,21 @@ DeviceHeap::GraphUse DeviceHeap::graph_use() const {
   return graph_use_;
 }
 
-void DeviceHeap::reset_graph_high() {
+void DeviceHeap::trim_graph_memory() {
   std::lock_guard lock(mutex_);
-  graph_use_.high = graph_use_.bytes;
+  for (auto& [address, entry] : entries_) entry.is_in_use = entry.has_memory;
+  graph_in_use_ = graph_use_.reserved = graph_bytes_;
+  note_graph_use();
+}
+
+void DeviceHeap::reset_graph_used_high() {
+  std::lock_guard lock(mutex_);
+  graph_use_.used_high = graph_use_.used;
+}
+
+void DeviceHeap::reset_graph_reserved_high() {
+  std::lock_guard lock(mutex_);
+  graph_use_.reserved_high = graph_use_.reserved;
 }
 
 bool DeviceHeap::is_leaving(std::uint64_t address) const {

@@ -60,13 +60,20 @@ class DeviceHeap {
   // The last one that was noted and still exists; null: none.
   std::shared_ptr<Command> last_free(std::uint64_t address) const;
 
-  // What graphs have of the memory.
+  // What graphs have of the memory. As much is reserved as their nodes had at a time, until a trim.
+  // A node's memory stays in use when it is freed: until a trim, or until the graphs that have the
+  // node are gone.
   struct GraphUse {
-    std::uint64_t bytes = 0;
-    std::uint64_t high = 0;
+    std::uint64_t used = 0;
+    std::uint64_t used_high = 0;
+    std::uint64_t reserved = 0;
+    std::uint64_t reserved_high = 0;
   };
   GraphUse graph_use() const;
-  void reset_graph_high();
+  // Reserves no more than what is not freed.
+  void trim_graph_memory();
+  void reset_graph_used_high();
+  void reset_graph_reserved_high();
 
   // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
   // module's. What kernels allocate is theirs alone.
@@ -95,8 +102,10 @@ class DeviceHeap {
     std::uint64_t id = 0;
     bool leaving = false;
     bool reserved = false;
-    bool claimed = false;   // of reserved memory
-    bool orphaned = false;  // of reserved memory: no graph has it, so the next free is its last
+    bool claimed = false;     // of reserved memory
+    bool orphaned = false;    // of reserved memory: no graph has it, so the next free is its last
+    bool has_memory = false;  // of reserved memory: at its address, now
+    bool is_in_use = false;   // of reserved memory: it had some since the last trim
     std::shared_ptr<void> host = nullptr;  // of reserved memory: null where it is the device's
     std::shared_ptr<SimPool> pool = nullptr;
     std::weak_ptr<Command> last_free = {};
@@ -110,6 +119,9 @@ class DeviceHeap {
   // Takes the memory of a reserved address away; false where there is none now.
   bool empty_reserved(std::uint64_t address, const Entry& entry);
   std::map<std::uint64_t, Entry> entries_;  // by base address
+  void note_graph_use();
+  std::uint64_t graph_bytes_ = 0;   // that are at reserved addresses now
+  std::uint64_t graph_in_use_ = 0;  // that are or were
   GraphUse graph_use_;
 };
 

@@ -9,7 +9,8 @@
 namespace baton::sim {
 
 // A memory pool: where an allocation in stream order comes from. Memory is taken from the device or
-// the host and given back at once, so a pool holds what is in use and nothing besides. Thread-safe.
+// the host and given back at once. What the release threshold lets a pool keep is counted as
+// reserved, and others may have it all the same. Thread-safe.
 class SimPool {
  public:
   enum class Kind : std::uint8_t { kDevice, kHost, kManaged };
@@ -32,6 +33,7 @@ class SimPool {
     int allow_internal_dependencies = 1;
     std::uint64_t used = 0;  // bytes
     std::uint64_t used_high = 0;
+    std::uint64_t reserved = 0;
     std::uint64_t reserved_high = 0;
     std::uint64_t largest = 0;  // bytes that may be in use at once; 0: any number
   };
@@ -49,6 +51,8 @@ class SimPool {
   // False where the pool may not have as many.
   bool take(std::uint64_t bytes);
   void give(std::uint64_t bytes);
+  // Reserves no more than so many bytes, or what is in use.
+  void trim(std::uint64_t bytes);
 
  private:
   const Kind kind_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda.h>
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,12 +13,16 @@
 
 namespace baton::sim {
 
+class LaunchWindow;
+
 // What a process asks of the simulated GPU as a whole. The defaults are what Baton itself uses; a
 // driver library for other programs asks for more.
 struct Settings {
   std::string only;                // the profile of the one device that is visible; empty: all are
   std::uint64_t memory_bytes = 0;  // the most memory that a device has; 0: what its profile says
   driver::Simulator::Options common;  // for work in no session
+  // The launches in no session whose findings count; null: all.
+  std::shared_ptr<LaunchWindow> launches;
   // A kernel that faults ends alone: its context goes on without an error.
   bool keep_going = false;
   // Stops kernels for a debugger; null: there is none.
@@ -30,6 +36,9 @@ struct Settings {
   // Told, when a context ends, of the allocations that the program did not free: how many, and in
   // words. Null: they are not looked for.
   void (*leaked)(std::uint64_t count, std::string_view what) = nullptr;
+  // Told of each call of an exported function (sim/api/entry_points.h) that returned an error, by
+  // the function's address, in the caller's thread; null: it is not told.
+  void (*call_failed)(const void* function, CUresult result) noexcept = nullptr;
   // Told of each image that does not run here, and why; null: it is not told.
   void (*image_refused)(std::string_view why) = nullptr;
 };

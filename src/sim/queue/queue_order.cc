@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "sim/device/settings.h"
+#include "sim/queue/launch_window.h"
 #include "sim/queue/queue.h"
 
 namespace baton::sim {
@@ -102,6 +104,11 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     leaves_.insert(command->number);
   }
   if (auto* launch = std::get_if<GridLaunch>(&command->work)) {
+    LaunchWindow* const window = settings().launches.get();
+    if (window != nullptr && command->notes == sessions_.common() &&
+        !window->take(launch->kernel->name)) {
+      command->notes = sessions_.uncounted();
+    }
     launch->number = command->number;
     launch->log = &command->notes->findings;
     launch->trace = command->notes->trace.get();

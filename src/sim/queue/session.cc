@@ -7,6 +7,8 @@
 
 namespace baton::sim {
 
+Sessions::Sessions() : uncounted_(std::make_shared<Notes>(settings().common, fault_)) {}
+
 NotesPtr Sessions::begin(const driver::Simulator::Options& options) {
   for (const Open& other : open_) {
     const std::optional<Schedule>& used = other.notes->options.schedule;

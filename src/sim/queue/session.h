@@ -32,6 +32,7 @@ using NotesPtr = std::shared_ptr<Notes>;
 // The sessions of one context, of all threads. Guarded by the scheduler's mutex.
 class Sessions {
  public:
+  Sessions();
   // Of the calling thread. Throws Error(kInvalidInput) where another session has another schedule.
   NotesPtr begin(const driver::Simulator::Options& options);
   // What was noted and not taken, and what is noted later, is the context's from here on.
@@ -41,6 +42,8 @@ class Sessions {
   NotesPtr of_caller() const;
   // The notes of work in no session.
   const NotesPtr& common() const { return common_; }
+  // The notes of launches in no session whose findings do not count (Settings::launches).
+  const NotesPtr& uncounted() const { return uncounted_; }
   // What the sessions ask for, or the default.
   Schedule schedule() const;
   // What poisoned the context.
@@ -55,6 +58,7 @@ class Sessions {
   const std::shared_ptr<FirstFault> fault_ = std::make_shared<FirstFault>();
   static NotesPtr common_notes(std::shared_ptr<FirstFault> fault);
   const NotesPtr common_ = common_notes(fault_);
+  const NotesPtr uncounted_;
   std::vector<Open> open_;  // oldest first
 };
 

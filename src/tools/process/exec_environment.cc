@@ -52,8 +52,16 @@ Environment exec_environment(const ExecSettings& settings, const std::filesystem
   if (settings.schedule) added["BATON_EXEC_SCHEDULE"] = to_string(*settings.schedule);
   if (settings.memory) added["BATON_EXEC_MEMORY"] = std::to_string(*settings.memory);
   if (settings.races != Races::kUsual) added["BATON_EXEC_RACES"] = to_string(settings.races);
+  if (settings.launch_skip != 0 || settings.launch_count != 0) {
+    added["BATON_EXEC_LAUNCH_SKIP"] = std::to_string(settings.launch_skip);
+    added["BATON_EXEC_LAUNCH_COUNT"] = std::to_string(settings.launch_count);
+    if (settings.kernels) added["BATON_EXEC_KERNELS"] = *settings.kernels;
+    if (settings.excluded_kernels)
+      added["BATON_EXEC_KERNELS_EXCLUDED"] = *settings.excluded_kernels;
+  }
   if (settings.gdb_port != 0) added["BATON_EXEC_GDB"] = std::to_string(settings.gdb_port);
   if (settings.keep_going) added["BATON_EXEC_KEEP_GOING"] = "1";
+  if (settings.api_errors != "no") added["BATON_EXEC_API_ERRORS"] = settings.api_errors;
   if (settings.finds_leaks) added["BATON_EXEC_LEAKS"] = "1";
   // The simulated driver shows one device whatever is chosen; torch counts the chosen ones itself.
   added["CUDA_VISIBLE_DEVICES"] = "0";

@@ -19,6 +19,13 @@ struct ExecSettings {
   Races races = Races::kUsual;
   bool keep_going = false;
   bool finds_leaks = false;
+  std::string api_errors = "no";  // calls whose errors are told: no, explicit or all
+  // The launches whose findings count: so many, 0 for all, after so many, among those of the
+  // kernels that the patterns choose.
+  std::uint64_t launch_skip = 0;
+  std::uint64_t launch_count = 0;
+  std::optional<std::string> kernels;
+  std::optional<std::string> excluded_kernels;
   int gdb_port = 0;  // where GDB connects; 0: nowhere
 };
 

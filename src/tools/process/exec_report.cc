@@ -1,5 +1,7 @@
 #include "tools/process/exec_report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -47,6 +49,29 @@ struct Told {
   std::map<Key, std::size_t> places;
   std::map<std::string, std::uint64_t> missing;
 
+  // A call that returned an error, at first and again with its count.
+  void add_call(const Json& line) {
+    const std::string event = "call";
+    FindingReport finding;
+    finding.kind = to_string(Observation::kApiError);
+    finding.where = with_readable_names(require_string(line.at("where"), event));
+    finding.message = fmt::format("{} gave {}", require_string(line.at("name"), event),
+                                  require_string(line.at("error"), event));
+    const std::string& through = require_string(line.at("through"), event);
+    if (!through.empty()) {
+      finding.message += fmt::format("; called through {}", with_readable_names(through));
+    }
+    finding.count = static_cast<std::uint64_t>(require_integer(line.at("count"), event));
+    const auto [at, is_new] =
+        places.try_emplace(Key{finding.kind, finding.message, finding.where}, findings.size());
+    if (is_new) {
+      findings.push_back(std::move(finding));
+    } else {
+      // A forked child may tell what its parent had told before the fork.
+      findings[at->second].count = std::max(findings[at->second].count, finding.count);
+    }
+  }
+
   void add(const Json& line, ExecReport& report) {
     const std::string& event = require_string(line.at("event"), "event");
     if (event == "process") {
@@ -67,6 +92,8 @@ struct Told {
       finding.message = require_string(line.at("message"), event);
       finding.count = static_cast<std::uint64_t>(require_integer(line.at("count"), event));
       findings.push_back(std::move(finding));
+    } else if (event == "call") {
+      add_call(line);
     } else if (event == "missing") {
       std::uint64_t& calls = missing[require_string(line.at("name"), event)];
       calls = std::max(calls, static_cast<std::uint64_t>(require_integer(line.at("count"), event)));
@@ -104,6 +131,12 @@ void add_file(const std::filesystem::path& file, ExecReport& report) {
   for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
 }
 
+// What no kernel did, and what was asked for by itself.
+bool is_of_the_host(const ExecReport::Seen& seen) {
+  const std::string& kind = seen.finding.kind;
+  return kind == to_string(Observation::kLeak) || kind == to_string(Observation::kApiError);
+}
+
 bool is_of(const ExecReport::Seen& seen, const std::regex& kernels) {
   return std::regex_search(seen.finding.kernel, kernels) ||
          std::regex_search(with_readable_names(seen.finding.kernel), kernels);
@@ -120,7 +153,10 @@ std::size_t count(const ExecReport& report, bool errors) {
 void ExecReport::add(FindingReport finding, std::int64_t process) {
   const auto equal = std::ranges::find_if(findings, [&](const Seen& seen) {
     return std::tie(seen.finding.kind, seen.finding.kernel, seen.finding.where) ==
-           std::tie(finding.kind, finding.kernel, finding.where);
+               std::tie(finding.kind, finding.kernel, finding.where) &&
+           // One call may give several errors.
+           (finding.kind != to_string(Observation::kApiError) ||
+            seen.finding.message == finding.message);
   });
   if (equal == findings.end()) {
     findings.push_back({std::move(finding), {process}});
@@ -169,13 +205,15 @@ void suppress(ExecReport& report, std::vector<Suppression>& suppressions) {
 }
 
 void keep_kernels(ExecReport& report, const std::regex& pattern) {
-  std::erase_if(report.findings,
-                [&](const ExecReport::Seen& seen) { return !is_of(seen, pattern); });
+  std::erase_if(report.findings, [&](const ExecReport::Seen& seen) {
+    return !is_of_the_host(seen) && !is_of(seen, pattern);
+  });
 }
 
 void leave_out_kernels(ExecReport& report, const std::regex& pattern) {
-  std::erase_if(report.findings,
-                [&](const ExecReport::Seen& seen) { return is_of(seen, pattern); });
+  std::erase_if(report.findings, [&](const ExecReport::Seen& seen) {
+    return !is_of_the_host(seen) && is_of(seen, pattern);
+  });
 }
 
 }  // namespace baton::tools

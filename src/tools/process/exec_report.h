@@ -51,7 +51,8 @@ ExecReport read_process_report(const std::filesystem::path& folder, pid_t proces
 // Moves the findings that match a suppression, which counts them.
 void suppress(ExecReport& report, std::vector<Suppression>& suppressions);
 
-// Leaves the findings of kernels whose name, as written or as the image has it, matches.
+// Leaves the findings of kernels whose name, as written or as the image has it, matches, and leaks
+// and errors of calls, which no kernel has.
 void keep_kernels(ExecReport& report, const std::regex& pattern);
 // Leaves out the findings of such kernels.
 void leave_out_kernels(ExecReport& report, const std::regex& pattern);

@@ -9,6 +9,8 @@ extern "C" __global__ void formats(int i, unsigned u, long long l, double d, con
   printf("%s|%8s|%-8s|%.2s\n", text, text, text, text);
   printf("%*d\n", 7, i);
   printf("%hd|%hu\n", i, u);
+  printf("%p|%20p|%-20p|\n", static_cast<void*>(nullptr), reinterpret_cast<void*>(l),
+         reinterpret_cast<void*>(l));
   printf("no arguments\n");
 }
 

@@ -94,6 +94,9 @@ static void memory(CUstream stream) {
   CHECK(cuGraphLaunch(exec, stream));
   CHECK(cuStreamSynchronize(stream));
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == params.bytesize);
+  CHECK(cuDeviceGraphMemTrim(0));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
   unsigned word = 0;
   CHECK(cuMemcpyDtoH(&word, params.dptr, sizeof word));
   EXPECT(word == 6);
@@ -103,8 +106,19 @@ static void memory(CUstream stream) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(params.dptr, stream));
   CHECK(cuGraphLaunch(exec, stream));
   CHECK(cuMemFree(params.dptr));
+  /* It stays reserved for the graph, until a trim. */
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == params.bytesize);
+  CHECK(cuDeviceGraphMemTrim(0));
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == 0);
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == params.bytesize);
+  cuuint64_t none = 0, some = 1;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &some));
+  CHECK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &none));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == 0);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) == params.bytesize);
   CHECK(cuGraphExecDestroy(exec));
 
   /* Another instance frees what its last launch allocated. */
@@ -119,6 +133,9 @@ static void memory(CUstream stream) {
   EXPECT(word == 6);
   CHECK(cuMemFree(params.dptr));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == params.bytesize);
+  CHECK(cuDeviceGraphMemTrim(0));
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
 }
 
 static void free_nodes(CUstream stream) {
@@ -135,9 +152,16 @@ static void free_nodes(CUstream stream) {
   const CUgraphExec exec = instantiate(graph, 0);
   for (int k = 0; k < 3; ++k) CHECK(cuGraphLaunch(exec, stream));
   CHECK(cuStreamSynchronize(stream));
-  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
   CHECK(cuGraphExecDestroy(exec));
   CHECK(cuGraphDestroy(graph));
+  /* No graph has it any more, once the device has put its last work away. Other graphs may get it.
+   */
+  for (int k = 0; graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) != 0; ++k) {
+    EXPECT(k < 10000);
+    usleep(1000);
+  }
+  EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == params.bytesize);
 }
 
 /* Memory of a graph that the host reads at the same address. */
@@ -166,6 +190,7 @@ static void host_memory(CUstream stream) {
     CHECK(cuGraphDestroy(graph));
     CHECK(cuMemFreeAsync(params.dptr, stream));
     CHECK(cuStreamSynchronize(stream));
+    CHECK(cuDeviceGraphMemTrim(0));
     EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
     EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
   }
@@ -186,6 +211,7 @@ static void foreign_free(CUstream stream) {
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == params.bytesize);
   CHECK(cuGraphLaunch(free_exec, stream));
   CHECK(cuStreamSynchronize(stream));
+  CHECK(cuDeviceGraphMemTrim(0));
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(free_exec, stream));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
@@ -212,6 +238,7 @@ static void pending_free(CUstream stream) {
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(params.dptr, stream));
   opened = 1;
   CHECK(cuStreamSynchronize(stream));
+  CHECK(cuDeviceGraphMemTrim(0));
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
 }
 
@@ -235,6 +262,7 @@ static void relaunch(CUstream stream) {
   CHECK(cuGraphLaunch(exec, stream));
   CHECK(cuStreamSynchronize(stream));
   CHECK(cuMemFree(params.dptr));
+  CHECK(cuDeviceGraphMemTrim(0));
   EXPECT(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
   CHECK(cuGraphExecDestroy(exec));
   CHECK(cuGraphDestroy(graph));

@@ -169,6 +169,17 @@ static void pools(void) {
   EXPECT(value == 0);
   CHECK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &value));
   EXPECT(value == 1000);
+  /* The threshold lets the pool keep what it has, and a trim does not. */
+  CHECK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &value));
+  EXPECT(value >= 1000);
+  CHECK(cuMemPoolTrimTo(own, 1 << 20));
+  CHECK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &value));
+  EXPECT(value >= 1000);
+  CHECK(cuMemPoolTrimTo(own, 0));
+  CHECK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &value));
+  EXPECT(value == 0);
+  CHECK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &value));
+  EXPECT(value >= 1000);
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
   CHECK(cuMemPoolDestroy(own));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, cuMemPoolTrimTo(own, 0));
@@ -317,6 +328,8 @@ static void attributes(void) {
 }
 
 int main(void) {
+  CUcontext none;
+  EXPECT_RESULT(CUDA_ERROR_NOT_INITIALIZED, cuDevicePrimaryCtxRetain(&none, 0));
   begin();
   const CUfunction twice = load_twice();
   host_memory(twice);

@@ -114,10 +114,12 @@ void memory() {
   EXPECT(result == 42);
   unsigned long long bytes = 1;
   CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &bytes));
-  EXPECT(bytes == 0);
+  EXPECT(bytes == sizeof(int));
   CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &bytes));
   EXPECT(bytes == sizeof(int));
   CHECK(cudaDeviceGraphMemTrim(0));
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &bytes));
+  EXPECT(bytes == 0);
   CHECK(cudaGraphDestroy(graph));
 }
 

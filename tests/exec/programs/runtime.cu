@@ -212,6 +212,13 @@ void peers() {
   EXPECT(values[0] == 0x01010101 && values[1] == 0x01010101 && values[2] == 0);
   EXPECT(cudaMemcpy3DPeer(nullptr) == cudaErrorInvalidValue);
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  CHECK(cudaMemcpyPeer(to, 0, from, 0, 64));
+  CHECK(cudaMemcpyPeerAsync(from, 0, to, 0, 64, nullptr));
+  EXPECT(cudaMemcpyPeer(to, 1, from, 0, 64) == cudaErrorInvalidDevice);
+  EXPECT(cudaMemcpyPeerAsync(to, 0, from, -1, 64, nullptr) == cudaErrorInvalidDevice);
+  EXPECT(cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice);
+  EXPECT(cudaDeviceEnablePeerAccess(1, 0) == cudaErrorInvalidDevice);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
   CHECK(cudaFree(from));
   CHECK(cudaFree(to));
 }

@@ -194,10 +194,7 @@ void Lowering::lower_one(std::uint32_t flat) {
   std::string reason;
   try {
     const ptx::Form* form = at_->form;
-    if (form == nullptr) {
-      throw Unsupported{
-          fmt::format("the simulated GPU does not know the instruction {}", insn_->opcode)};
-    }
+    if (form == nullptr) not_known();
     if (form->is_simulated()) require(form->architecture, form->is_specific);
     // PTX ISA 9.0, "wgmma": no later architecture has it.
     if (insn_->opcode.starts_with("wgmma") && shared_.facts.architecture != 90) {

@@ -267,6 +267,7 @@ class Lowering {
 
   void dispatch(const ptx::Form& form);
   void not_simulated();
+  [[noreturn]] void not_known();  // there is no row for the instruction
 
   KernelLowering& shared_;
   const ptx::Function& source_;

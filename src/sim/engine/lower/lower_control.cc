@@ -14,6 +14,14 @@ namespace {
 
 using Kind = ptx::InstructionOperand::Kind;
 
+// A program asks for multicast before it takes kernels that use it.
+std::string_view advice_for(std::string_view name) {
+  return name.starts_with("multimem") ? ": no simulated device has multicast memory "
+                                        "(CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0); "
+                                        "load from and store to each device's memory instead"
+                                      : "";
+}
+
 }  // namespace
 
 // Row by row as in the table of instructions: a row whose family is not a member does not compile.
@@ -29,13 +37,14 @@ void Lowering::dispatch(const ptx::Form& form) {
 
 void Lowering::not_simulated() {
   const std::string_view name = at_->form->name;
-  // A program asks for multicast before it takes kernels that use it.
-  const bool is_multicast = name.starts_with("multimem");
-  throw Unsupported{fmt::format("the simulated GPU does not execute {}{}", name,
-                                is_multicast ? ": no simulated device has multicast memory "
-                                               "(CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0); "
-                                               "load from and store to each device's memory instead"
-                                             : "")};
+  throw Unsupported{fmt::format("the simulated GPU does not execute {}{}", name, advice_for(name))};
+}
+
+void Lowering::not_known() {
+  std::string name(insn_->opcode);
+  for (const std::string_view modifier : insn_->modifiers) name += fmt::format(".{}", modifier);
+  throw Unsupported{
+      fmt::format("the simulated GPU does not know the instruction {}{}", name, advice_for(name))};
 }
 
 void Lowering::branch() {

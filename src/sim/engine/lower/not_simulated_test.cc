@@ -52,7 +52,8 @@ TEST(NotSimulated, EachRowOfTheTableIsNamedWithItsLine) {
 }
 
 TEST(NotSimulated, MulticastSaysWhatToDo) {
-  for (const char* name : {"multimem.ld_reduce", "multimem.st", "multimem.red"}) {
+  for (const char* name : {"multimem.ld_reduce", "multimem.st", "multimem.red",
+                           "multimem.cp.async.bulk", "multimem.cp.reduce.async.bulk"}) {
     const driver::Finding finding = finding_of(fmt::format("{} [%d1], %r1;", name));
     EXPECT_NE(finding.message.find("load from and store to each device's memory"),
               std::string::npos)

@@ -123,7 +123,7 @@ bool convert(LaneReader* reader, Arguments* arguments, const std::string& format
     case 'p': {
       std::uint64_t value = 0;
       if (!arguments->next(&value)) return false;
-      *out += fmt::format("{:#x}", value);
+      append(out, flags + kind, reinterpret_cast<void*>(value));
       return true;
     }
     case 's': {
