@@ -101,6 +101,14 @@ class Terminal(Case):
         for line in shown:
             self.assertLess(len(line), 80, text)
 
+    def test_init_shows_what_it_tries(self):
+        self.write("two.cu", """__global__ void first(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }
+__global__ void second(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2; }
+""")
+        text, status = self.on_terminal("init", "two.cu", errors=True)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"try first \(1 of 2\): guess 1 of \d+, ")
+
     def test_a_pipe_has_no_width(self):
         self.chain(2)
         self.assertIn("k never waits for the launch before it (griddepcontrol.wait)",
