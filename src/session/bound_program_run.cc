@@ -14,6 +14,7 @@
 #include "session/run/traced_run.h"
 
 namespace baton {
+
 std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick) const {
   if (!collectives_->by_nccl()) return tick;
   return [this, tick = std::move(tick)] {

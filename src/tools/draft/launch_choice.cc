@@ -19,8 +19,8 @@ using std::chrono::seconds;
 // Processor time: the limits catch guesses with which a kernel goes astray.
 constexpr seconds kScoutLimit{5};
 constexpr seconds kTrialLimit{20};
-// That of all trials of one kernel, after which no further guess is tried. Guesses that fit are found
-// in a few seconds.
+// That of all trials of one kernel, after which no further guess is tried. Guesses that fit are
+// found in a few seconds.
 constexpr double kTrialsLimit = 20;
 // The instructions of warps in a run of the draft, which its reader waits for: one or two seconds.
 constexpr double kDraftInstructions = 16e6;
