@@ -38,5 +38,5 @@ endforeach()
 write_page("${SOURCE}/README.md" "${OUT}/README.md" "")
 write_page("${SOURCE}/CHANGELOG.md" "${OUT}/CHANGELOG.md" "")
 file(COPY "${SOURCE}/docs/pictures" "${SOURCE}/docs/notebooks" DESTINATION "${OUT}"
-  FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "*.ipynb")
+  FILES_MATCHING PATTERN "*.svg" PATTERN "*.png" PATTERN "*.ipynb" PATTERN "*.ptx" PATTERN "*.json")
 file(TOUCH "${OUT}.stamp")

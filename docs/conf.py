@@ -24,7 +24,8 @@ html_theme = "furo"
 html_title = f"Baton {release}"
 html_show_copyright = False
 html_show_sphinx = False
-html_static_path = []
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 # Each page gets the contents of the whole site. With a row for each C++ name they took most of the time of a
 # build. The reference has a row for each header.
 toc_object_entries = False
@@ -103,5 +104,16 @@ def on_source_read(app, docname, source):
         source[0] = change(source[0], pathlib.Path("docs") / pathlib.Path(docname).parent)
 
 
+# A line of a command's output that is a message, not a row of a table, which begins with blanks.
+MESSAGE = re.compile(r'<span class="go">(?=[^ <\n])')
+
+
+def on_page_context(app, pagename, templatename, context, doctree):
+    """Long messages go on in the next line; tables scroll."""
+    if "body" in context:
+        context["body"] = MESSAGE.sub('<span class="go message">', context["body"])
+
+
 def setup(app):
     app.connect("source-read", on_source_read)
+    app.connect("html-page-context", on_page_context)

@@ -53,6 +53,9 @@ struct RunProgress {
   std::uint64_t run = 0;  // 0 for the first
   std::uint64_t steps_done = 0;
   std::uint64_t steps = 0;
+  // The share of the run that is done, from 0 to 1. On the simulated GPU a launch under way has the
+  // share of its blocks that ended.
+  double share = 0;
 };
 
 // A step of a run that has just completed. No other step of the run is under way. Valid during the

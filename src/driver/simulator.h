@@ -114,6 +114,12 @@ struct StoppedWork {
   std::vector<std::uint64_t> tags;  // LaunchNote::tag of its launches, the earliest first
 };
 
+// How far the launches of a session are.
+struct LaunchProgress {
+  std::uint64_t ended = 0;  // launches
+  double running = 0;       // the shares of their blocks that those under way have ended, summed
+};
+
 // What a simulated GPU can tell and a real one cannot. Thread-safe.
 class Simulator {
  public:
@@ -149,6 +155,7 @@ class Simulator {
     virtual ~Session() = default;
     // The findings so far in the order first seen, which are then forgotten.
     virtual std::vector<Finding> take_findings() = 0;
+    virtual LaunchProgress progress() const = 0;
     // The tags of the launches in the timeline.
     virtual std::vector<std::uint64_t> traced_tags() const = 0;
     // The timeline so far as JSON in the Trace Event Format; empty without Options::trace. `names`:

@@ -17,6 +17,8 @@
 
 namespace baton {
 
+class SimulatedRun;
+
 // A loaded program with values, memory and a tape of its own; runs it and keeps what came of it.
 // One thread at a time.
 class BoundProgram {
@@ -94,7 +96,7 @@ class BoundProgram {
   bool needs_setup(const ProgramValues& values, const ProgramMemory::Next& next) const;
   // Executes them and waits.
   void execute_setup(ResolvedProgram resolved, const WaitOptions& limits);
-  void play(const RunOptions& options);
+  void play(const RunOptions& options, const SimulatedRun& simulated);
   // Notes work that is still under way after its time limit.
   void note_stop(const Error& failure, const Stream& stream, const play::RunWatch& watch);
   play::PlayTarget target(const Stream& stream);

@@ -1,7 +1,6 @@
 // A bound program runs, or its caller waits for it.
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/error.h"
 #include "driver/driver.h"
@@ -10,27 +9,11 @@
 #include "runtime/crossing.h"
 #include "session/bound_program.h"
 #include "session/run/run_observer.h"
+#include "session/run/run_teller.h"
 #include "session/run/simulated_run.h"
 #include "session/run/traced_run.h"
 
 namespace baton {
-namespace {
-
-constexpr std::chrono::milliseconds kProgressInterval{250};
-
-// Calls the user's progress callback a few times a second.
-std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
-  if (!options.progress) return {};
-  auto next = std::chrono::steady_clock::now() + kProgressInterval;
-  return [&options, &progress, next]() mutable {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next) return;
-    next = now + kProgressInterval;
-    options.progress(progress);
-  };
-}
-
-}  // namespace
 
 std::function<void()> BoundProgram::watch_collectives(std::function<void()> tick) const {
   if (!collectives_->by_nccl()) return tick;
@@ -82,7 +65,7 @@ void BoundProgram::run_rank(const RunOptions& options) {
                         std::ranges::any_of(collective_edges_, &CollectiveEdgeReport::programmatic);
   SimulatedRun simulated(state_->device, options, overlaps, is_instrumented_, report);
   try {
-    play(options);
+    play(options, simulated);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     collectives_->note_others(failure);
@@ -97,23 +80,22 @@ void BoundProgram::run_rank(const RunOptions& options) {
   throw failure;
 }
 
-void BoundProgram::play(const RunOptions& options) {
+void BoundProgram::play(const RunOptions& options, const SimulatedRun& simulated) {
   play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
   report.collectives = collectives_report_;
   report.parts = part_reports(parts_, *tape_, state_->plan.launches);
   memory_.initialise(stream_);
-  RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
+  RunTeller teller(options, steps_, simulated);
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             watch_collectives(progress_tick(options, progress)), &world_);
+                             watch_collectives(teller.tick()), &world_);
   std::optional<RunObserver> observer;
   try {
     if (RunObserver::is_wanted(options)) {
       observer.emplace(options, memory_, state_->plan.naming.get(), stream_, report);
     }
     for (std::uint64_t run = 0; run < options.repeat; ++run) {
-      progress.run = run;
-      progress.steps_done = 0;
+      teller.begin(run);
       std::optional<TracedRun> traced;
       if (options.trace && records() != nullptr && run + 1 == options.repeat) {
         traced.emplace(state_->device, stream_, *records());
@@ -121,7 +103,7 @@ void BoundProgram::play(const RunOptions& options) {
       // On a GPU events between the launches would be seen in the timeline.
       const bool events =
           options.time_steps && (!traced || state_->device.driver().simulator != nullptr);
-      player_->play({target(stream_), steps_, run_log, watch, progress.steps_done, events,
+      player_->play({target(stream_), steps_, run_log, watch, teller.steps_done(), events,
                      options.steps_apart, observer && run == 0 ? &*observer : nullptr});
       if (traced) traced->finish(*tape_, tags_, state_->kernels, edges_, report);
       world_.check();

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -16,6 +17,16 @@ ON_GPU = DEVICE.startswith("cuda")
 
 # A sanitizer's report must not look like an exit status of the command line.
 SANITIZER_STATUS = 99
+
+
+# Lines of progress, which a busy machine shows: off a terminal they come every ten seconds.
+PROGRESS = re.compile(r"^(?:(?:compile|build the bundle|bind and upload)$|"
+                      r"(?:compile and load|read and try|run under|try \S+ \(|upload \S+:|run \d+ of \d+:) ?).*\n",
+                      re.MULTILINE)
+
+
+def without_progress(text):
+    return PROGRESS.sub("", text)
 
 
 class Result:

@@ -70,6 +70,7 @@ class Compile(Case):
     def test_options_of_the_compiler_come_after_two_dashes(self):
         for option in ("-O3", "-DFACTOR=3", "-lineinfo", "-Iinc"):
             self.check(self.baton("compile", "k.cu", option), 2, f'come after "--": baton compile FILE.cu -- {option}')
+        self.check(self.baton("compile", "k.cu", "--extended-lambda"), 2, 'those of the compiler come after "--"')
         self.check(self.baton("compile", "k.cu", "--ptxs"), 2, 'did you mean "--ptx"?')
 
     def test_parameters_have_their_names(self):

@@ -31,6 +31,11 @@ def pages():
             if "\n```console\n" in path.read_text(encoding="utf-8")]
 
 
+def copy_tree(source, target):
+    """Without what other tests may write there meanwhile."""
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+
+
 class Docs(Page):
     def test_each_page_with_commands_is_executed(self):
         found = set(pages())
@@ -78,23 +83,25 @@ int main() { saxpy<<<1, 32>>>(nullptr, nullptr, 2.0f, 0); }
             self.assertRegex(out, r"race\.cu:4:\d+: launch 0 \(saxpy\).* writes at race\.cu:4:\d+, and there is no barrier")
 
     def test_the_first_program(self):
-        shutil.copytree(ROOT / "examples" / "saxpy", self.folder, dirs_exist_ok=True)
+        # The reference imports from the folder above its own. That must not be the folder for
+        # temporary files, where any program may have left a module.
+        example = self.folder / "saxpy"
+        copy_tree(ROOT / "examples" / "saxpy", example)
         shutil.copy(ROOT / "examples" / "baton_random.py", self.folder)
-        self.write("saxpy.toml", next(text for kind, text in self.blocks if kind == "toml"))
-        arrays = self.folder / "arrays"
-        status, out = self.call(f"PYTHONPATH=. python3 reference.py --out '{arrays}'")
+        self.write("saxpy/saxpy.toml", next(text for kind, text in self.blocks if kind == "toml"))
+        status, out = self.call("python3 saxpy/reference.py --out arrays")
         self.assertEqual(status, 0, out)
         commands = self.commands("--expect")
         self.assertEqual(len(commands), 2)
         for command in commands:
-            status, out = self.call(command.replace("/tmp/baton", "arrays"))
+            status, out = self.call("cd saxpy && " + command.replace("/tmp/baton", "../arrays"))
             self.assertEqual(status, 0, out)
 
 
 def add_test(page):
     def test(self):
         for source, target in FOLDERS.get(page, []):
-            shutil.copytree(ROOT / source, self.folder / target, dirs_exist_ok=True)
+            copy_tree(ROOT / source, self.folder / target)
         self.assertGreater(self.run_page(page), 0)
     setattr(Docs, "test_page_" + page.removesuffix(".md").replace("/", "_").replace("-", "_"), test)
 

@@ -34,6 +34,7 @@ OUTPUTS = {
 
 def load_reference(name):
     """The module reference.py of an example."""
+    sys.dont_write_bytecode = True  # the folder is the repository's
     spec = importlib.util.spec_from_file_location(f"{name}_reference", EXAMPLES / name / "reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

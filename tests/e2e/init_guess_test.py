@@ -112,6 +112,34 @@ class InitGuess(InitCase):
         for n in ("10", "3000"):
             self.ok("run", "p.toml", "--strict", "--set", f"n={n}")
 
+    def test_a_small_table_has_its_own_elements(self):
+        """Not those of the data: the kernel stays inside of a buffer that is too large."""
+        program, text = self.draft(source=HISTOGRAM.replace("256", "64").replace("data[i]]", "data[i] & 63]"))
+        self.assertEqual(program["buffers"]["bins"]["shape"], [64])
+        self.assertIn("guess: this kernel accesses so many, whatever the sizes are", text)
+
+    def test_the_weights_of_a_filter_have_their_own_elements(self):
+        program, _ = self.draft(source="""
+__global__ void filter(const float* image, const float* weights, float* out, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= width - 1 || y >= height - 1) return;
+  float sum = 0;
+  for (int k = 0; k < 9; ++k) sum += weights[k] * image[(y + k / 3 - 1) * width + x + k % 3 - 1];
+  out[y * width + x] = sum;
+}""")
+        self.assertEqual(program["buffers"]["weights"]["shape"], [9])
+        self.assertEqual(program["buffers"]["image"]["shape"], ["height", "width"])
+
+    def test_a_number_that_grows_slowly_is_no_table(self):
+        """A value for each block, and random indexes."""
+        program, _ = self.draft(source="""
+__global__ void sums(const float* x, const int* index, const float* values, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&out[blockIdx.x], x[i] * values[index[i]]);
+}""")
+        for name in ("x", "index", "values", "out"):
+            self.assertEqual(program["buffers"][name]["shape"], ["n"], name)
+
     def test_one_thread_where_the_kernel_knows_no_thread(self):
         program, _ = self.draft(source="__global__ void k(float* x, int n) { if (blockIdx.x < n) x[blockIdx.x] *= 2; }")
         self.assertEqual(program["steps"][0]["block"], [1])

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from baton import BATON, DEVICE, ON_GPU, ROOT, Case
+from baton import BATON, DEVICE, ON_GPU, ROOT, Case, without_progress
 
 FENCE = re.compile(r"(?:^`(?P<name>[^`]+)`(?P<where>[^\n]*):\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$",
                    re.MULTILINE | re.DOTALL)
@@ -72,7 +72,7 @@ class Page(Case):
         done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               errors="replace", timeout=600, check=False)
-        return done.returncode, done.stdout
+        return done.returncode, without_progress(done.stdout)
 
     def run_block(self, block):
         """The block as it should be."""

@@ -15,15 +15,16 @@ COLOUR = re.compile(r"\x1b\[\d*m")
 
 
 class Terminal(Case):
-    def on_terminal(self, *arguments, columns=80, **environment):
-        """Standard output and the status of a command whose standard output is a terminal."""
+    def on_terminal(self, *arguments, columns=80, errors=False, **environment):
+        """Standard output and the status of a command whose standard output is a terminal; or standard error."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
         settings = dict(inherited, TERM="xterm", BATON_DEVICE="sim:h200",
                         BATON_CACHE_DIR=self._cache.name, **environment)
         process = subprocess.Popen([BATON, *map(str, arguments)], cwd=self.folder, env=settings,
-                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if errors else slave,
+                                   stderr=slave if errors else subprocess.PIPE)
         os.close(slave)
         text = b""
         while True:
@@ -81,6 +82,32 @@ class Terminal(Case):
         self.assertIn("\nforecasts for a run, by the bytes of buffers and the cost of\n  edges on an H200;", text)
         self.assertIn("\nforecasts for a run, by the bytes of buffers and the cost of edges on an H200; baton run --trace "
                       "measures\n", self.baton("check", "chain.toml").out)
+
+    def test_a_long_launch_has_a_share(self):
+        """By its blocks that ended, on one line of the terminal, which the next one replaces."""
+        self.write("mix.cu", """extern "C" __global__ void a_kernel_that_mixes_numbers(unsigned* x, int turns) {
+  unsigned v = x[blockIdx.x];
+  for (int k = 0; k < turns; ++k) { v ^= v << 13; v ^= v >> 17; v ^= v << 5; }
+  x[blockIdx.x] = v;
+}""")
+        self.write("mix.toml", program(buffer("x", "u32", [4096], "inout", "ones"), kernel("mix", source="mix.cu"),
+                                       launch("mix", [4096], [1], ["x", 6000])))
+        text, status = self.on_terminal("run", "mix.toml", errors=True)
+        self.assertEqual(status, 0, text)
+        shown = text.split("\r\x1b[K")
+        shares = [int(share) for line in shown for share in re.findall(r"0 of 1 step.* (\d+) %", line)]
+        self.assertTrue(shares, text)
+        self.assertEqual(shares, sorted(shares))
+        for line in shown:
+            self.assertLess(len(line), 80, text)
+
+    def test_init_shows_what_it_tries(self):
+        self.write("two.cu", """__global__ void first(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }
+__global__ void second(float* y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 2; }
+""")
+        text, status = self.on_terminal("init", "two.cu", errors=True)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"try first \(1 of 2\): guess 1 of \d+, ")
 
     def test_a_pipe_has_no_width(self):
         self.chain(2)

@@ -1,5 +1,7 @@
 #include "cli/command_line/word_checks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -124,8 +126,12 @@ void refuse_option(const CommandRow* command, const std::string& word) {
   for (const OptionRow& row : options) {
     for (const std::string_view name : option_names(row)) names.push_back(name);
   }
+  // The compiler's long options have two dashes, too.
+  const bool passes_on = command != nullptr && passes_options_on(*command);
+  const std::string_view others = passes_on ? ", and those of the compiler come after \"--\"" : "";
+  const std::string advice = fmt::format("{} lists the options{}", help_call(command), others);
   throw error(ErrorCode::kInvalidInput, "unknown option \"{}\"{}", word,
-              suggestion_or(option, names, help_call(command) + " lists the options"));
+              suggestion_or(option, names, advice));
 }
 
 }  // namespace baton::cli

@@ -1,6 +1,5 @@
 #include "cli/commands/bench_measurement.h"
 
-#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -84,9 +83,7 @@ RunReport BenchMeasurement::one_pass(std::string_view name, baton::RunOptions op
   const auto start = std::chrono::steady_clock::now();
   options.progress = [this, name, runs, start](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    const auto steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
-    const double done =
-        static_cast<double>(progress.run) + static_cast<double>(progress.steps_done) / steps;
+    const double done = static_cast<double>(progress.run) + progress.share;
     output_.progress(fmt::format("{}: run {} of {}", name, progress.run + 1, runs),
                      done / static_cast<double>(runs), passed.count());
   };

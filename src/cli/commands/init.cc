@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,6 +45,22 @@ std::string pasted(const std::filesystem::path& path) {
   return is_plain ? text : tools::shell_word(text);
 }
 
+// Shows which guess of which kernel is tried.
+std::function<void(const tools::DraftProgress&)> trial_progress(Output& output) {
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{250};  // most trials are shorter
+  const Clock::time_point start = Clock::now();
+  return [&output, start, next = start](const tools::DraftProgress& at) mutable {
+    const Clock::time_point now = Clock::now();
+    if (now < next) return;
+    next = now + kInterval;
+    const double passed = std::chrono::duration<double>(now - start).count();
+    output.progress(fmt::format("try {} ({} of {}): guess {} of {}, {}", at.kernel, at.done + 1,
+                                at.kernels, at.guess + 1, at.guesses, format_duration(passed)),
+                    static_cast<double>(at.done) / static_cast<double>(at.kernels), passed);
+  };
+}
+
 }  // namespace
 
 void init(const InitCommand& command, Output& output) {
@@ -64,6 +84,7 @@ void init(const InitCommand& command, Output& output) {
   std::filesystem::path kernels = command.file;
   tools::DraftOptions options{
       .entries = command.entries, .arch = command.arch, .folder = target.parent_path()};
+  options.progress = trial_progress(output);
   const std::optional<tools::LibraryKernels> library = tools::library_kernels(command.file);
   if (library) {
     kernels = target.parent_path() / (stem + library->ending);

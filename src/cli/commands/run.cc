@@ -73,10 +73,8 @@ baton::RunOptions run_options(const RunCommand& command, ExecutorKind executor,
   options.progress = [&output, start, in_graph,
                       repeat = command.repeat](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    const auto steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
     const double share =
-        (static_cast<double>(progress.run) + static_cast<double>(progress.steps_done) / steps) /
-        static_cast<double>(repeat);
+        (static_cast<double>(progress.run) + progress.share) / static_cast<double>(repeat);
     // A graph is one launch: it does not tell how many of its steps are done.
     const std::string steps_text =
         in_graph && progress.steps_done == 0

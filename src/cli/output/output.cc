@@ -135,12 +135,23 @@ std::string progress_text(double share, double elapsed, bool bar) {
   return text + fmt::format(", {} left", format_duration(elapsed / share - elapsed));
 }
 
+std::string progress_line(std::string_view message, std::string_view more, std::size_t columns) {
+  constexpr std::string_view kEnd = " ...";
+  const std::size_t rest = width_of(more) + kEnd.size();
+  // The last column stays free: some terminals go on to the next line behind it.
+  const bool is_long = width_of(message) + rest >= columns;
+  if (is_long)
+    message = message.substr(0, bytes_of(message, columns - std::min(columns, rest + 1)));
+  return fmt::format("{}{}{}", message, more, kEnd);
+}
+
 void Output::progress(std::string_view message, double share, double elapsed) {
   if (json_ || is_muted_) return;
   clear_progress();
   const std::string more = progress_text(share, elapsed, progress_on_terminal_);
   if (progress_on_terminal_) {
-    write_error_stream(fmt::format("{}{} ...", message, more));
+    const std::size_t columns = terminal_of(STDERR_FILENO).width;
+    write_error_stream(progress_line(message, more, columns));
     progress_shown_ = true;
     return;
   }

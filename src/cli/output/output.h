@@ -30,6 +30,10 @@ std::string styled(std::string_view text, Style style, bool colour);
 // before it. Empty where next to nothing is done.
 std::string progress_text(double share, double elapsed, bool bar);
 
+// What a terminal of so many columns shows of a message, with the text above behind it. It is one
+// line, which the next one replaces: a long message loses its end.
+std::string progress_line(std::string_view message, std::string_view more, std::size_t columns);
+
 // Where a command's results go: text for people, or one JSON object. Standard output is written
 // once, at the end of a command, except for what `flush` lets out earlier. With JSON nothing else
 // in the process writes to standard output. Used by one thread.

@@ -22,6 +22,14 @@ TEST(Output, ProgressHasAShareAndTheTimeLeft) {
   EXPECT_EQ(progress_text(7, 2, false), ", 100 %");
 }
 
+// A longer line would stay when the next one replaces it.
+TEST(Output, ProgressIsOneLineOfTheTerminal) {
+  EXPECT_EQ(progress_line("compile k", ", 25 %", 80), "compile k, 25 % ...");
+  EXPECT_EQ(progress_line("compile kernel", ", 25 %", 20), "compile k, 25 % ...");
+  EXPECT_EQ(progress_line("\u00fcbersetze k", "", 12), "\u00fcberset ...");
+  EXPECT_EQ(progress_line("compile", ", 25 %", 5), ", 25 % ...");
+}
+
 TEST(ErrorLine, WithoutAPlace) {
   EXPECT_EQ(error_line(Error(ErrorCode::kNotFound, "there is no file x; create it")),
             "error: there is no file x; create it");

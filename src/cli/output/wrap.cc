@@ -13,16 +13,6 @@ std::size_t escape_at(std::string_view text, std::size_t i) {
   return end == std::string_view::npos ? 0 : end + 1 - i;
 }
 
-// The bytes of the first `width` characters.
-std::size_t bytes_of(std::string_view text, std::size_t width) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
-    if (begins && width-- == 0) break;
-  }
-  return at;
-}
-
 // Parts of a word of at most `width` columns. Paths and signatures are cut after a separator, where
 // one is in the second half of the part. A word with colours stays whole.
 std::vector<std::string_view> broken(std::string_view word, std::size_t width) {
@@ -76,6 +66,15 @@ std::size_t width_of(std::string_view text) {
     width += (static_cast<unsigned char>(text[i++]) & 0xC0) != 0x80;
   }
   return width;
+}
+
+std::size_t bytes_of(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins && width-- == 0) break;
+  }
+  return at;
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

@@ -9,6 +9,8 @@ namespace baton::cli {
 
 // Columns on a terminal: one for every UTF-8 code point, none for colours.
 std::size_t width_of(std::string_view text);
+// The bytes of the first `width` characters of a text without colours.
+std::size_t bytes_of(std::string_view text, std::size_t width);
 // The words between blanks.
 std::vector<std::string_view> words_of(std::string_view text);
 // The text in lines of at most `width` columns. A word stays whole unless it is longer than a line,

@@ -29,6 +29,11 @@ class SimulatedRun {
   // of the errors.
   std::vector<std::string> collect(bind::Tape& tape, const play::LaunchTags& tags);
 
+  // Of its launches so far; nothing on a GPU.
+  driver::LaunchProgress progress() const {
+    return session_ == nullptr ? driver::LaunchProgress{} : session_->progress();
+  }
+
  private:
   const RunOptions& options_;
   RunReport& report_;

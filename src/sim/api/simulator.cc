@@ -58,6 +58,7 @@ class DeviceSession final : public driver::Simulator::Session {
   }
 
   std::vector<driver::Finding> take_findings() override { return notes_->findings.take(); }
+  driver::LaunchProgress progress() const override { return context_->queue().progress(*notes_); }
   std::vector<std::uint64_t> traced_tags() const override {
     return notes_->trace ? notes_->trace->tags() : std::vector<std::uint64_t>();
   }

@@ -108,6 +108,15 @@ void DeviceQueue::end_session(const NotesPtr& notes) {
   if (sessions_.schedule() != schedule_) submit_setting(lock, sessions_.schedule());
 }
 
+driver::LaunchProgress DeviceQueue::progress(const Notes& notes) const {
+  const Lock lock(Scheduler::instance().mutex);
+  driver::LaunchProgress progress{.ended = notes.ended};
+  for (const Running& running : running_) {
+    if (running.command->notes.get() == &notes) progress.running += running.grid->ended_share();
+  }
+  return progress;
+}
+
 // Also begins the schedule that is in force from its start again.
 CommandPtr DeviceQueue::submit_setting(const Lock& lock, const Schedule& schedule) {
   schedule_ = schedule;
@@ -250,14 +259,11 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
     engine_.forget_touches();
   }
   CUresult result = CUDA_SUCCESS;
+  std::unique_ptr<Grid> grid;
+  bool waits = false;
   if (auto* launch = std::get_if<GridLaunch>(&work)) {
-    const bool waits = launch->waits_for_others;
-    std::unique_ptr<Grid> grid;
+    waits = launch->waits_for_others;
     result = begin_grid(engine_, std::move(*launch), command->notes->findings, &grid);
-    if (result == CUDA_SUCCESS) {
-      if (running_.empty()) slices_ = 0;
-      running_.push_back({command, std::move(grid), waits});
-    }
   } else {
     result = execute(work, *command);
   }
@@ -266,7 +272,12 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
 
   lock.lock();
   in_host_function_ = t_inside_host_function = false;
-  if (!goes_on) reach(lock, command, Milestone::kDone);
+  if (goes_on) {
+    if (running_.empty()) slices_ = 0;
+    running_.push_back({command, std::move(grid), waits});
+  } else {
+    reach(lock, command, Milestone::kDone);
+  }
   if (result != CUDA_SUCCESS) fail(lock, result);
   // The work may hold the last hold on a module or on staged bytes: it goes without the lock.
   lock.unlock();
@@ -299,6 +310,7 @@ void DeviceQueue::advance(Lock& lock) {
   lock.unlock();
   const CUresult result = advance_one();
   ++slices_;
+  lock.lock();
 
   std::vector<Running> ended;
   std::erase_if(running_, [&](Running& running) {
@@ -313,12 +325,11 @@ void DeviceQueue::advance(Lock& lock) {
     if (fault == CUDA_SUCCESS && !ends_alone) fault = running.grid->fault();
   }
   if (!ended.empty()) slices_ = 0;
-
-  lock.lock();
   // Work that waits for a faulted grid must not run: the queue fails before the command completes.
   if (fault != CUDA_SUCCESS) fail(lock, fault);
   for (const Running& running : ended) {
     if (running.command->counted) *running.command->counted += running.grid->counters();
+    ++running.command->notes->ended;
     reach(lock, running.command, Milestone::kDone);
   }
   for (const Running& running : running_) {

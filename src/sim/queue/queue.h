@@ -88,6 +88,7 @@ class DeviceQueue {
   Sessions& sessions() { return sessions_; }
   NotesPtr begin_session(const driver::Simulator::Options& options);
   void end_session(const NotesPtr& notes);
+  driver::LaunchProgress progress(const Notes& notes) const;
 
   // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and tells what it was. Without effect where
   // nothing is outstanding. Returns once the grids ended, unless a host function keeps the thread,
@@ -165,8 +166,10 @@ class DeviceQueue {
   bool in_host_function_ = false;
   driver::StoppedWork stopped_;  // by the last stop
 
-  // The thread's own.
+  // Only the thread changes it, under the lock. So the thread reads it without.
   std::vector<Running> running_;
+
+  // The thread's own.
   std::vector<CommandPtr> value_waits_;  // that began and whose values have not come
   unsigned slices_ = 0;                  // since a grid ended or the first one started
   std::uint64_t age_ = 0;                // of what is noted of memory, in kAge submissions

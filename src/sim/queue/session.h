@@ -25,6 +25,7 @@ struct Notes {
   std::shared_ptr<Trace> trace;  // null: not asked for
   // The host has waited for the work, or asked whether it is done, since it last submitted any.
   bool awaited = false;
+  std::uint64_t ended = 0;  // launches
 };
 
 using NotesPtr = std::shared_ptr<Notes>;

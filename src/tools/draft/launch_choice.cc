@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "tools/draft/draft_text.h"
 
 namespace baton::tools {
@@ -18,8 +19,9 @@ using std::chrono::seconds;
 // Processor time: the limits catch guesses with which a kernel goes astray.
 constexpr seconds kScoutLimit{5};
 constexpr seconds kTrialLimit{20};
-// That of all trials of one kernel, after which no further guess is tried.
-constexpr double kTrialsLimit = 60;
+// That of all trials of one kernel, after which no further guess is tried. Guesses that fit are
+// found in a few seconds.
+constexpr double kTrialsLimit = 20;
 // The instructions of warps in a run of the draft, which its reader waits for: one or two seconds.
 constexpr double kDraftInstructions = 16e6;
 
@@ -29,23 +31,31 @@ constexpr std::uint32_t kMostBeyond = 8;
 // The elements of a table that a kernel accesses whatever its size is, such as the bins of a
 // histogram of bytes.
 constexpr std::int64_t kTables[] = {128, 256, 512, 1024};
+// Below it a number of elements is that of a table, and no accident of random integers.
+constexpr std::int64_t kMostOfTable = 90;
 // The next multiple of any block is farther away than `kMostBeyond`. Random integers, which may be
 // indexes, are smaller.
 constexpr std::int64_t kOddElements = 101;
 
 class LaunchChoice {
  public:
-  LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel)
-      : file_(file), origin_(origin), kernel_(kernel) {}
+  LaunchChoice(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel,
+               const std::function<void(std::size_t guess)>& tells)
+      : file_(file), origin_(origin), kernel_(kernel), tells_(tells) {}
 
   std::optional<TrialFailure> make() {
     // A kernel that writes past its buffers with any other N takes multiples of its block. Buffers
     // of more than the blocks cover come last: most kernels run with them, and leave elements out.
     for (const bool has_more : {false, true}) {
       for (const bool has_bounds : {true, false}) {
-        if (try_guesses(has_more, has_bounds)) return std::move(left_);
+        if (!try_guesses(has_more, has_bounds)) continue;
+        log(LogLevel::kDebug, "kernel {}: a launch was found in {:.1f} s of processor time",
+            kernel_.name, seconds_taken());
+        return std::move(left_);
       }
     }
+    log(LogLevel::kDebug, "kernel {}: no launch was found in {:.1f} s of processor time",
+        kernel_.name, seconds_taken());
     kernel_.launch = kernel_.launches.front();
     kernel_.elements = 0;
     return std::move(first_);
@@ -97,6 +107,7 @@ class LaunchChoice {
   const Trial& scout(Scouted& scouted) {
     if (!scouted.trial) {
       const LaunchGuess& guess = *scouted.guess;
+      tells_(number_of(guess));
       const std::int64_t elements =
           has_bounds_ ? sides_of(guess.cover.extent).small : 2 * std::int64_t{granule_of(guess)};
       scouted.trial = try_kernel(file_, origin_, with(guess), elements, kScoutLimit);
@@ -124,6 +135,7 @@ class LaunchChoice {
   // Takes the guess if the kernel runs to its end with several values of N. One with which it reads
   // unwritten memory is only the second best.
   bool try_guess(const LaunchGuess& guess, std::optional<DraftKernel>& second_best) {
+    tells_(number_of(guess));
     DraftKernel tried = with(guess);
     Trial trial;
     if (has_bounds_) trial = try_all(tried);
@@ -267,19 +279,49 @@ class LaunchChoice {
     const Extent extent = kernel.launch.cover.extent;
     DraftKernel smaller = kernel;
     bool is_smaller = false;
-    for (DraftBuffer& buffer : smaller.buffers) {
+    for (std::size_t number = 0; number < smaller.buffers.size(); ++number) {
+      DraftBuffer& buffer = smaller.buffers[number];
       if (buffer.fixed > 0 || buffer.size) continue;
-      for (int axes = 0; axes < axes_of(extent) && !buffer.axes; ++axes) {
+      const auto suffice = [&](int axes) {
         buffer.axes = axes;
         const std::int64_t elements = sides_of(extent).trials.back();
-        const Trial trial = try_kernel(file_, origin_, smaller, elements, kScoutLimit);
-        if (trial.failure) buffer.axes.reset();
+        const bool runs = !try_kernel(file_, origin_, smaller, elements, kScoutLimit).failure;
+        if (!runs) buffer.axes.reset();
+        return runs;
+      };
+      if (!suffice(0)) buffer.fixed = table_size(smaller, number);
+      for (int axes = 1; axes < axes_of(extent); ++axes) {
+        if (buffer.axes || buffer.fixed > 0 || suffice(axes)) break;
       }
-      is_smaller |= buffer.axes.has_value();
+      is_smaller |= buffer.axes || buffer.fixed > 0;
     }
     if (!is_smaller || try_all(smaller).failure) return;
     kernel = std::move(smaller);
     straighten(kernel);
+  }
+
+  // The fewest elements of the buffer with which the kernel runs whatever the size is, such as the
+  // weights of a filter; 0 where they grow with the size, as sums of blocks do.
+  std::int64_t table_size(DraftKernel kernel, std::size_t buffer) const {
+    std::int64_t& fixed = kernel.buffers[buffer].fixed;
+    const auto suffice = [&](std::int64_t count, std::int64_t elements) {
+      fixed = count;
+      return !try_kernel(file_, origin_, kernel, elements, kScoutLimit).failure;
+    };
+    const std::int64_t elements = sides_of(kernel.launch.cover.extent).trials.back();
+    std::int64_t most = kMostOfTable;
+    if (!suffice(most, elements)) return 0;
+    for (std::int64_t least = 1; least < most;) {
+      const std::int64_t middle = (least + most) / 2;
+      if (suffice(middle, elements)) {
+        most = middle;
+      } else {
+        least = middle + 1;
+      }
+    }
+    // The draft has far more elements than the trials.
+    const bool is_table = most < kMostOfTable && suffice(most, kernel.elements);
+    return is_table ? most : 0;
   }
 
   // Where each thread goes through a row or a column, the results are a line: so are the threads.
@@ -297,13 +339,18 @@ class LaunchChoice {
     if (!trial.failure && !trial.leaves_out) kernel = std::move(fewer);
   }
 
-  bool is_late() const {
-    return static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC > kTrialsLimit;
+  std::size_t number_of(const LaunchGuess& guess) const {
+    return static_cast<std::size_t>(&guess - kernel_.launches.data());
   }
+  double seconds_taken() const {
+    return static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC;
+  }
+  bool is_late() const { return seconds_taken() > kTrialsLimit; }
 
   const KernelFile& file_;
   const std::filesystem::path& origin_;
   DraftKernel& kernel_;
+  const std::function<void(std::size_t guess)>& tells_;
   const std::clock_t begin_ = std::clock();
   bool has_bounds_ = true;             // of the guesses that are tried
   std::optional<TrialFailure> first_;  // of the likeliest guess
@@ -313,9 +360,9 @@ class LaunchChoice {
 }  // namespace
 
 std::optional<TrialFailure> choose_launch(const KernelFile& file,
-                                          const std::filesystem::path& origin,
-                                          DraftKernel& kernel) {
-  return LaunchChoice(file, origin, kernel).make();
+                                          const std::filesystem::path& origin, DraftKernel& kernel,
+                                          const std::function<void(std::size_t guess)>& tells) {
+  return LaunchChoice(file, origin, kernel, tells).make();
 }
 
 }  // namespace baton::tools

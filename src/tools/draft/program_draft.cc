@@ -110,9 +110,13 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
           "it by baton exec",
           kernel.name, fmt::join(kernel.textures, ", ")));
     }
+    const auto tells = [&](std::size_t guess) {
+      if (!options.progress) return;
+      options.progress({kernel.name, kernels.size(), all.size(), guess, kernel.launches.size()});
+    };
     if (!is_tried || !kernel.textures.empty()) {
       kernel.launch = kernel.launches.front();
-    } else if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
+    } else if (const auto failure = choose_launch(kernels_of_file, file, kernel, tells)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
     }
     if (kernel.beyond > 0) {

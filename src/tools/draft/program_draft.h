@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/metadata.h"
@@ -15,6 +18,15 @@ struct ProgramDraft {
   std::vector<std::string> remarks;  // such as kernels whose trial failed, and why
 };
 
+// What a draft is doing: it tries a guess of a kernel's launch.
+struct DraftProgress {
+  std::string_view kernel;
+  std::size_t done = 0;     // kernels
+  std::size_t kernels = 0;  // in all
+  std::size_t guess = 0;    // that is tried, from 0
+  std::size_t guesses = 0;  // in all; how many are tried is not known
+};
+
 struct DraftOptions {
   std::vector<std::string> entries = {};  // name expressions to instantiate, of a source
   std::string arch = {};                  // empty: that of the simulated H200
@@ -22,6 +34,8 @@ struct DraftOptions {
   std::filesystem::path folder = {};
   // How kernels are launched, by their symbols, where launch metadata says it.
   std::vector<FunctionMetadata> functions = {};
+  // Called before each trial of a guess.
+  std::function<void(const DraftProgress&)> progress = {};
 };
 
 // Drafts a program with one step for each kernel of a source or an image. Types, read and written

@@ -95,6 +95,8 @@ class Grid {
   // launch_dependents, or by ending).
   virtual bool begun() const = 0;
   virtual bool triggered() const = 0;
+  // Of its blocks. Any thread may ask.
+  virtual double ended_share() const = 0;
   // All grids that griddepcontrol.wait waits for have completed. Not while the grid is advanced.
   virtual void release_wait() = 0;
   // Stands for what all resident threads hold (fingerprint.h).

@@ -177,6 +177,23 @@ TEST_F(Grids, ManyBlocksOnSeveralWorkers) {
   EXPECT_EQ(grid->counters().lane_instructions, 900'000u);
 }
 
+TEST_F(Grids, TheShareOfBlocksThatEndedGrowsWhileItRuns) {
+  const std::uint64_t out = device.upload(std::vector<std::uint32_t>{0});
+  const auto grid = device.begin(module, "count", {1000}, {3}, 0, out);
+  EXPECT_EQ(grid->ended_share(), 0);
+  Grid* one[] = {grid.get()};
+  double last = 0;
+  int between = 0;
+  for (int k = 0; k < 1000 && grid->state() == Grid::State::kRunning; ++k) {
+    device.engine.advance(one, 1000);
+    EXPECT_GT(grid->ended_share(), last);
+    last = grid->ended_share();
+    between += last < 1 ? 1 : 0;
+  }
+  EXPECT_EQ(last, 1);
+  EXPECT_GT(between, 10);
+}
+
 TEST_F(Grids, DynamicSharedMemoryLiesBehindTheStatic) {
   const std::uint64_t out = device.upload(std::vector<std::uint32_t>{0});
   EXPECT_EQ(module->kernel("shared")->static_shared, 32u);

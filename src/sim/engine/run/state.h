@@ -265,6 +265,10 @@ struct GridState final : public Grid {
   bool begun() const override {
     return next_cluster.load(std::memory_order_relaxed) == total_clusters;
   }
+  double ended_share() const override {
+    return static_cast<double>(finished_clusters.load(std::memory_order_relaxed)) /
+           static_cast<double>(total_clusters);
+  }
   // That a block runs on, by the block's number.
   std::uint32_t multiprocessor_of(std::uint64_t block) const {
     if (launch.sms != nullptr) return (*launch.sms)[block % launch.sms->size()];
