@@ -161,23 +161,14 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
   return resolve(setup->plan(), values.slots(), setup->table(values.buffers), {});
 }
 
-edges::KeptAddresses LoadedProgramState::spread_by(const bind::Plan& planned,
-                                                   edges::KeptAddresses kept,
-                                                   const std::vector<std::int64_t>& symbols,
-                                                   const bind::BufferTable& buffers) const {
-  const auto taken = parts.take(device, planned, symbols);
-  edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl(), kept);
-  bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken));
+edges::KeptAddresses LoadedProgramState::spread_by_setup(edges::KeptAddresses kept,
+                                                         const std::vector<std::int64_t>& symbols,
+                                                         const bind::BufferTable& buffers) const {
+  const bind::BufferTable table = setup->table(buffers);
+  const auto taken = parts.take(device, setup->plan(), symbols);
+  edges::EdgeJudge judge(setup->plan(), table, footprints_, has_pdl(), kept);
+  bind::bind_steps(setup->plan(), symbols, table, judge, streams_of(taken));
   return judge.spread(std::move(kept));
-}
-
-edges::KeptAddresses LoadedProgramState::spread_by_others(const bind::Plan& planned,
-                                                          edges::KeptAddresses kept,
-                                                          const std::vector<std::int64_t>& symbols,
-                                                          const bind::BufferTable& buffers) const {
-  if (!setup) return kept;
-  if (&planned != &plan) return spread_by(plan, std::move(kept), symbols, buffers);
-  return spread_by(setup->plan(), std::move(kept), symbols, setup->table(buffers));
 }
 
 LoadedProgramState::JudgedSteps LoadedProgramState::judged(
@@ -195,9 +186,9 @@ LoadedProgramState::JudgedSteps LoadedProgramState::judged(
   edges::KeptAddresses kept;
   for (unsigned pass = 0; pass < kMostPasses; ++pass) {
     JudgedSteps result = judge_with(kept);
-    // A later step may store what an earlier one loads in the next run, and in the next setup.
-    edges::KeptAddresses spread =
-        spread_by_others(planned, result.judge->spread(kept), symbols, buffers);
+    // A later step may store what an earlier one loads in the next run.
+    edges::KeptAddresses spread = result.judge->spread(kept);
+    if (setup && &planned == &plan) spread = spread_by_setup(std::move(spread), symbols, buffers);
     if (spread == kept) return result;
     kept = std::move(spread);
   }

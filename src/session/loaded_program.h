@@ -110,15 +110,10 @@ class LoadedProgramState {
                      const bind::BufferTable& buffers,
                      const std::shared_ptr<const SharedParts>& taken,
                      const bind::PeerChoice& peers) const;
-  // `kept`, and where those steps may leave addresses if they are there.
-  edges::KeptAddresses spread_by(const bind::Plan& planned, edges::KeptAddresses kept,
-                                 const std::vector<std::int64_t>& symbols,
-                                 const bind::BufferTable& buffers) const;
-  // The same by the setup steps if `planned` is of all others, and the other way round: the setup
-  // is executed again for other values, and finds the states that runs have left.
-  edges::KeptAddresses spread_by_others(const bind::Plan& planned, edges::KeptAddresses kept,
-                                        const std::vector<std::int64_t>& symbols,
-                                        const bind::BufferTable& buffers) const;
+  // `kept`, and where the setup steps may leave addresses if they are there.
+  edges::KeptAddresses spread_by_setup(edges::KeptAddresses kept,
+                                       const std::vector<std::int64_t>& symbols,
+                                       const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,
                           std::shared_ptr<const SharedParts> taken, const bind::PeerChoice& peers,
