@@ -29,7 +29,7 @@ bool KeptAddresses::may_reach(const overlap::BoundLaunch& launch, const MemoryNa
   });
 }
 
-void AddressFlow::add(const overlap::BoundLaunch& launch, bool receives) {
+void AddressFlow::add(const overlap::BoundLaunch& launch, Tested tested, bool receives) {
   // Most executions of a launch touch the memory of the one before.
   Last now{launch.footprint, {}};
   now.touched.reserve(launch.accesses.size());
@@ -43,6 +43,7 @@ void AddressFlow::add(const overlap::BoundLaunch& launch, bool receives) {
   step.leaves = launch.stores_differences;
   step.writes_any = !is_seen(*launch.footprint);
   step.reads_any = step.writes_any || receives;
+  step.reads.insert(tested.begin(), tested.end());
   for (const overlap::BoundAccess& access : launch.accesses) {
     if (access.group->reads && access.memory) step.reads.insert(*access.memory);
     if (access.group->writes && access.memory) step.writes.insert(*access.memory);
@@ -52,9 +53,11 @@ void AddressFlow::add(const overlap::BoundLaunch& launch, bool receives) {
   launches_.insert(std::move(step));
 }
 
-void AddressFlow::add(const void* step, overlap::MemoryId memory, bool writes, bool receives) {
+void AddressFlow::add(const void* step, overlap::MemoryId memory, bool writes, Tested tested,
+                      bool receives) {
   Step& found = others_[step];
   found.reads_any |= receives;
+  found.reads.insert(tested.begin(), tested.end());
   (writes ? found.writes : found.reads).insert(memory);
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,10 +43,15 @@ class KeptAddresses {
 // it writes.
 class AddressFlow {
  public:
+  // What decides whether a step is executed: memory that conditions around it test. That the step
+  // wrote something tells what is there.
+  using Tested = std::span<const overlap::MemoryId>;
+
   // An execution of a launch. `receives`: it may also get what other devices have stored.
-  void add(const overlap::BoundLaunch& launch, bool receives = false);
+  void add(const overlap::BoundLaunch& launch, Tested tested = {}, bool receives = false);
   // An access of a step other than a launch. `step` is the same for all accesses of one.
-  void add(const void* step, overlap::MemoryId memory, bool writes, bool receives);
+  void add(const void* step, overlap::MemoryId memory, bool writes, Tested tested = {},
+           bool receives = false);
   // A step whose accesses are not known. Does nothing for one that has some.
   void add(const void* step);
 

@@ -109,21 +109,33 @@ TEST_F(AddressFlowTest, LaterExecutionsOfALaunchCount) {
 TEST_F(AddressFlowTest, OtherStepsMoveWhatTheyRead) {
   const int copy = 0, other = 0, fill = 0;
   AddressFlow flow;
-  flow.add(&copy, id('x'), false, false);
-  flow.add(&copy, id('y'), true, false);
-  flow.add(&other, id('z'), false, false);
-  flow.add(&fill, id('t'), true, false);
+  flow.add(&copy, id('x'), false);
+  flow.add(&copy, id('y'), true);
+  flow.add(&other, id('z'), false);
+  flow.add(&fill, id('t'), true);
   flow.add(launch("", "x", true));
   EXPECT_EQ(spread(flow), "xy");
+}
+
+// A loop that tests memory counts what is there.
+TEST_F(AddressFlowTest, WhatDecidesAStepIsToldByIt) {
+  const int fill = 0;
+  const std::vector<overlap::MemoryId> tested = {id('x')};
+  AddressFlow flow;
+  flow.add(launch("y", "y"), tested);
+  flow.add(&fill, id('z'), true, tested);
+  EXPECT_EQ(spread(flow), "");
+  flow.add(launch("", "x", true));
+  EXPECT_EQ(spread(flow), "xyz");
 }
 
 // Another device may send an address, if steps of this one store addresses.
 TEST_F(AddressFlowTest, OtherDevicesMayGiveThem) {
   const int collective = 0;
   AddressFlow flow;
-  flow.add(&collective, id('z'), false, true);
-  flow.add(&collective, id('y'), true, true);
-  flow.add(launch("z", "t"), true);
+  flow.add(&collective, id('z'), false, {}, true);
+  flow.add(&collective, id('y'), true, {}, true);
+  flow.add(launch("z", "t"), {}, true);
   EXPECT_EQ(spread(flow), "");
   flow.add(launch("", "x", true));
   EXPECT_EQ(spread(flow), "xyt");

@@ -67,15 +67,28 @@ void EdgeJudge::add_left_out(const std::vector<bind::PlannedStep>& steps) {
     if (const std::vector<bind::PlannedStep>* const inner = bind::inner_steps(step)) {
       add_left_out(*inner);
     } else if (const auto* const launch = std::get_if<bind::PlannedLaunch>(&step.action)) {
-      if (!binder_.has_bound(launch->number)) flow_.add(binder_.possible(step, *launch));
+      if (binder_.has_bound(launch->number)) continue;
+      flow_.add(binder_.possible(step, *launch), tested_around(step));
     } else if (const auto* const copied = std::get_if<bind::PlannedCopy>(&step.action)) {
-      flow_.add(&step, memory_.start_of(copied->from).memory, false, false);
-      flow_.add(&step, memory_.start_of(copied->to).memory, true, false);
+      flow_.add(&step, memory_.start_of(copied->from).memory, false);
+      flow_.add(&step, memory_.start_of(copied->to).memory, true, tested_around(step));
+    } else if (const auto* const filled = std::get_if<bind::PlannedFill>(&step.action)) {
+      // It leaves a number, which may tell that the step was executed.
+      flow_.add(&step, memory_.start_of(filled->buffer).memory, true, tested_around(step));
     } else if (std::holds_alternative<bind::PlannedCollective>(step.action)) {
       flow_.add(&step);
     }
-    // A fill leaves numbers.
   }
+}
+
+std::vector<overlap::MemoryId> EdgeJudge::tested_around(const bind::PlannedStep& step) const {
+  std::vector<overlap::MemoryId> tested;
+  for (const bind::PlannedStep* around = step.group; around != nullptr; around = around->group) {
+    if (const auto* const condition = std::get_if<bind::PlannedCondition>(&around->action)) {
+      tested.push_back(memory_.start_of(condition->test.buffer).memory);
+    }
+  }
+  return tested;
 }
 
 void EdgeJudge::note_values(const Candidate& candidate) {
@@ -91,7 +104,7 @@ void EdgeJudge::note_values(const Candidate& candidate) {
 }
 
 void EdgeJudge::follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early) {
-  flow_.add(bound, candidate.now.launch == nullptr);
+  flow_.add(bound, tested_around(candidate.step), candidate.now.launch == nullptr);
   branches_.add(bound, candidate.step.label, early);
   chain_.follow(bound, early);
   if (!early) {

@@ -51,7 +51,7 @@ class EdgeJudge : public bind::LaunchObserver {
               std::uint64_t bytes, bool writes) override {
     const MemoryPlace& start = memory_.start_of(buffer);
     const bool receives = std::holds_alternative<bind::PlannedCollective>(step.action);
-    flow_.add(&step, start.memory, writes, receives);
+    flow_.add(&step, start.memory, writes, tested_around(step), receives);
     branches_.add(start.memory, start.offset + offset, bytes, writes, step.label, number_of(step));
   }
   void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
@@ -145,6 +145,8 @@ class EdgeJudge : public bind::LaunchObserver {
   // The same again for what follows it.
   void follow(const overlap::BoundLaunch& bound, const Candidate& candidate, bool early);
   void add_left_out(const std::vector<bind::PlannedStep>& steps);
+  // The memory that the conditions around the step test.
+  std::vector<overlap::MemoryId> tested_around(const bind::PlannedStep& step) const;
   // The values of the launch and of all before it in the chain were looked at.
   void note_values(const Candidate& candidate);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;

@@ -17,7 +17,7 @@ namespace baton::edges {
 
 // Rules of the analysis. To be raised when a verdict about the same program may become another one:
 // kept verdicts of other rules are not used.
-inline constexpr std::uint32_t kJudgementRules = 13;
+inline constexpr std::uint32_t kJudgementRules = 14;
 
 struct JudgedLaunch {
   bool early = false, waits = false;  // as in bind::LaunchDecision

@@ -18,22 +18,30 @@ class StoredDifferences : public DeviceTest {
     return fmt::format("{{ launch = \"{}\", grid = [1], block = [4], args = [{}] }}", kernel,
                        arguments);
   }
-  // Returns the edge to the launch that adds the table's value to the address of w.
-  static EdgeReport edge(const std::vector<std::string>& steps, const std::string& setup = "") {
+  // A program of these steps.
+  static std::string text_of(const std::vector<std::string>& steps, const std::string& setup) {
     std::string text = setup.empty() ? "" : "setup = [" + setup + "]\n";
     text += buffer("w", "i32", "[64]", "weight", "ones") +
             buffer("x", "i32", "[64]", "state", "zeros") +
             buffer("z", "i32", "[64]", "output", "zeros") +
             buffer("t", "u64", "[4]", "state", "zeros") +
-            buffer("u", "u64", "[4]", "state", "zeros");
-    for (const char* const kernel : {"leaves_difference", "tells_difference", "leaves_address",
-                                     "leaves_through_block", "leaves_late", "writes", "follows"}) {
+            buffer("u", "u64", "[4]", "state", "zeros") +
+            buffer("go", "u64", "[1]", "state", "zeros");
+    for (const char* const kernel :
+         {"leaves_difference", "tells_difference", "leaves_address", "leaves_through_block",
+          "leaves_late", "writes", "follows", "compares"}) {
       text += fmt::format("[kernels.{}]\nptx = \"differences.ptx\"\n", kernel);
     }
-    text += "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
+    return text + "[[steps]]\nrepeat = 1\nsteps = " + join(steps) + "\n";
+  }
+  // Returns the edge to the launch that adds the table's value to the address of w, or to that of
+  // another kernel.
+  static EdgeReport edge(const std::vector<std::string>& steps, const std::string& setup = "",
+                         const std::string& kernel = "follows") {
+    const std::string text = text_of(steps, setup);
     const CheckReport report = Executable::prepare(program(text), open_device(), {}).check();
     for (const EdgeReport& each : report.edges) {
-      if (report.launches[each.to].kernel == "follows") return each;
+      if (report.launches[each.to].kernel == kernel) return each;
     }
     ADD_FAILURE() << "there is no such edge";
     return {};
@@ -114,6 +122,27 @@ TEST_F(StoredDifferences, OfStepsThatAreLeftOutCount) {
             EdgeVerdict::kProven);
 }
 
+// That a step was executed tells what its condition tested.
+TEST_F(StoredDifferences, OfConditionsThatTestAddressesAreTold) {
+  const std::string told = launch("leaves_address", "\"go\", \"x\", \"w\"");
+  const std::vector<std::string> marks = {"{ fill = { buffer = \"t\", value = 4096 } }",
+                                          copy("u", "t"), launch("follows", "\"t\", \"t\", \"t\"")};
+  for (const std::string& mark : marks) {
+    for (const char* const condition :
+         {"if = { buffer = \"go\" }", "while = { buffer = \"go\", at_most = 8 }"}) {
+      const std::string step = fmt::format("{{ {}, steps = [{}] }}", condition, mark);
+      const std::string inner = fmt::format("{{ if = {{ buffer = \"u\" }}, steps = [{}] }}", step);
+      const std::string left_out = fmt::format("{{ repeat = 0, steps = [{}] }}", step);
+      SCOPED_TRACE(step);
+      EXPECT_EQ(edge({step, writes_, follows_}).verdict, EdgeVerdict::kProven);
+      for (const std::string& each : {step, inner, left_out}) {
+        EXPECT_EQ(edge({told, each, cut_, writes_, follows_}).verdict, EdgeVerdict::kUnknown);
+      }
+      EXPECT_EQ(edge({step, writes_, follows_}, told).verdict, EdgeVerdict::kUnknown);
+    }
+  }
+}
+
 // With blocks of another extent it is executed.
 TEST_F(StoredDifferences, OfCodeThatTheBlockLeavesOutCount) {
   const std::string late = launch("leaves_late", "\"t\", \"x\", \"w\"");
@@ -123,6 +152,19 @@ TEST_F(StoredDifferences, OfCodeThatTheBlockLeavesOutCount) {
 TEST_F(StoredDifferences, OfSetupStepsLeadToOtherBuffers) {
   EXPECT_EQ(edge({writes_, follows_}, difference_).verdict, EdgeVerdict::kUnknown);
   EXPECT_EQ(edge({writes_, follows_}, address_).verdict, EdgeVerdict::kUnknown);
+}
+
+// Many comparisons with numbers tell where an address lies.
+TEST_F(StoredDifferences, AreToldByComparisonsWithNumbers) {
+  const auto compares = [](const std::string& number) {
+    return launch("compares", "\"x\", \"w\", \"z\", " + number);
+  };
+  for (const char* const number : {"{ u64 = 0 }", "{ u64 = 4096 }"}) {
+    EXPECT_EQ(edge({writes_, compares(number)}, "", "compares").verdict, EdgeVerdict::kProven)
+        << number;
+  }
+  EXPECT_EQ(edge({writes_, compares("{ u64 = 17592186044416 }")}, "", "compares").verdict,
+            EdgeVerdict::kUnknown);
 }
 
 }  // namespace

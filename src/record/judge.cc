@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -94,17 +95,21 @@ bool are_declared(const KernelOfRecord& kernel, const std::vector<ParamFacts>* f
 
 class RecordJudge {
  public:
-  RecordJudge(const ProcessRecord& process, const ImageBytes& images)
-      : process_(process), kernels_(images) {}
+  // `loaded`: by what all launches of the record store.
+  RecordJudge(const ProcessRecord& process, const ImageBytes& images, overlap::LoadedValue loaded)
+      : process_(process), kernels_(images), loaded_(loaded) {}
 
-  RecordJudgement run() {
+  // Nothing if a launch stores differences of addresses, and loaded values were taken for indexes.
+  std::optional<RecordJudgement> run() {
     for (const RecordedEvent& event : process_.events) {
+      if (takes_indexes_wrongly()) return std::nullopt;
       kernels_.follow(event);
       graphs_.follow(event);
       if (event.kind == EventKind::kCall) call(event);
       if (event.kind == EventKind::kTensorMap) memory_.follow(event);
       if (event.kind == EventKind::kLaunch) launch(event);
     }
+    if (takes_indexes_wrongly()) return std::nullopt;
     for (auto& [key, edge] : edges_) result_.edges.push_back(std::move(edge));
     std::ranges::sort(result_.edges, {},
                       [](const RecordEdge& edge) { return std::pair(edge.from, edge.to); });
@@ -139,6 +144,10 @@ class RecordJudge {
     auto& found = streams_[key];
     if (found == nullptr) found = std::make_unique<Stream>(memory_);
     return *found;
+  }
+
+  bool takes_indexes_wrongly() const {
+    return leaves_differences_ && loaded_ == overlap::LoadedValue::kIndex;
   }
 
   void separate(Stream& stream) {
@@ -275,10 +284,7 @@ class RecordJudge {
     overlap::BoundLaunch bound =
         overlap::bind(*launch->footprint, launch->arguments, launch->extents.block,
                       launch->extents.grid, variables_of(*launch->kernel), loaded_);
-    if (bound.stores_differences && loaded_ == overlap::LoadedValue::kIndex) {
-      loaded_ = overlap::LoadedValue::kDifference;
-      known_.clear();
-    }
+    leaves_differences_ = leaves_differences_ || bound.stores_differences;
     bound.number = static_cast<std::uint32_t>(launch->number);
     const bool has_edge = stream.last != nullptr && !stream.separated;
     programmatic = programmatic && has_edge;
@@ -433,15 +439,21 @@ class RecordJudge {
   std::map<std::string, RecordKernel> seen_;  // by readable name
   std::map<const overlap::Footprint*, std::string> names_;
   std::map<std::string, Verdict> known_;
-  overlap::LoadedValue loaded_ = overlap::LoadedValue::kIndex;  // by what launches stored so far
+  const overlap::LoadedValue loaded_;
+  bool leaves_differences_ = false;
   overlap::EvidenceBudget budget_{.witness_steps = kWitnessSteps};
   RecordJudgement result_;
 };
 
 }  // namespace
 
+// A launch may load what one that was recorded later has stored: graphs are launched again, and the
+// work of one stream may come after that of another.
 RecordJudgement judge(const ProcessRecord& process, const ImageBytes& images) {
-  return RecordJudge(process, images).run();
+  if (auto found = RecordJudge(process, images, overlap::LoadedValue::kIndex).run()) {
+    return std::move(*found);
+  }
+  return *RecordJudge(process, images, overlap::LoadedValue::kDifference).run();
 }
 
 }  // namespace baton::record

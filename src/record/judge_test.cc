@@ -104,7 +104,7 @@ class Process {
   // The same, for any number of edges. `between`: what happens between the two launches.
   RecordJudgement judged(
       const std::string& ptx, unsigned told, const std::string& passed,
-      const std::function<void()>& between = [] {}) {
+      const std::function<void()>& between = [] {}, const std::function<void()>& after = [] {}) {
     const ImageNote image = {kModule, ptx.size(), {1}};
     add(EventKind::kImage, text_of(image));
     function(kWriter, 8, "write");
@@ -112,6 +112,7 @@ class Process {
     launch(kWriter, text_of(kB));
     between();
     launch(kReader, passed);
+    after();
     RecordJudgement result = judge(record_, [&](const auto&) { return std::optional(ptx); });
     for (const std::string& remark : result.remarks) ADD_FAILURE() << remark;
     for (const RecordKernel& kernel : result.kernels) EXPECT_EQ(kernel.unseen, "");
@@ -119,6 +120,18 @@ class Process {
   }
   // Of what follows.
   void set_thread(std::uint32_t thread) { thread_ = thread; }
+  void function(std::uint64_t handle, unsigned bytes, std::string_view name) {
+    const FunctionNote note = {handle, kModule, 1, 0};
+    const ParamNote param = {0, bytes};
+    add(EventKind::kFunction, text_of(note) + text_of(param), {}, name);
+  }
+  void launch(std::uint64_t function, const std::string& passed) {
+    LaunchEvent note = {};
+    note.function = function;
+    for (int k = 0; k < 3; ++k) note.grid[k] = note.block[k] = 1;
+    note.param_bytes = static_cast<std::uint32_t>(passed.size());
+    add(EventKind::kLaunch, text_of(note) + passed, "cuLaunchKernel");
+  }
 
  private:
   void add(EventKind kind, std::string body, std::string_view function = {},
@@ -131,18 +144,6 @@ class Process {
     event.body = bodies_.emplace_back(std::move(body));
     event.text = text;
     record_.events.push_back(event);
-  }
-  void function(std::uint64_t handle, unsigned bytes, std::string_view name) {
-    const FunctionNote note = {handle, kModule, 1, 0};
-    const ParamNote param = {0, bytes};
-    add(EventKind::kFunction, text_of(note) + text_of(param), {}, name);
-  }
-  void launch(std::uint64_t function, const std::string& passed) {
-    LaunchEvent note = {};
-    note.function = function;
-    for (int k = 0; k < 3; ++k) note.grid[k] = note.block[k] = 1;
-    note.param_bytes = static_cast<std::uint32_t>(passed.size());
-    add(EventKind::kLaunch, text_of(note) + passed, "cuLaunchKernel");
   }
 
   ProcessRecord record_;
@@ -373,6 +374,39 @@ TEST(RecordJudge, AnAddressInAPackedStructIsNotKnown) {
                                                               at, at + 4));
     EXPECT_EQ(process.edge(ptx, 32, passed).verdict, EdgeVerdict::kUnknown);
   }
+}
+
+// A graph that holds all three may be launched again, and so may another stream's work be late.
+TEST(RecordJudge, ADifferenceThatIsStoredLaterCounts) {
+  const std::string ptx = module_that_reads(16, R"(
+  ld.param.u64 %d1, [p]; ld.param.u64 %d2, [p+8];
+  ld.global.u64 %d3, [%d1]; add.u64 %d3, %d3, %d2; ld.global.u32 %r1, [%d3];
+  griddepcontrol.wait;
+  st.global.u32 [%d2+512], %r1;
+)") + R"(
+.visible .entry leave(.param .align 8 .b8 p[16]) {
+  .reg .b64 %d<4>;
+  griddepcontrol.wait;
+  ld.param.u64 %d1, [p]; ld.param.u64 %d2, [p+8];
+  sub.u64 %d3, %d2, %d1;
+  st.global.u64 [%d1], %d3;
+  ret;
+}
+)";
+  constexpr std::uint64_t kLeaver = 13;
+  const auto verdict = [&](bool leaves) {
+    Process process;
+    const RecordJudgement result = process.judged(
+        ptx, 16, text_of(kA) + text_of(kA + 2048), [] {},
+        [&] {
+          process.function(kLeaver, 16, "leave");
+          if (leaves) process.launch(kLeaver, text_of(kA) + text_of(kB));
+        });
+    EXPECT_EQ(result.edges.size(), leaves ? 2U : 1U);
+    return result.edges.empty() ? EdgeVerdict::kUnsafe : result.edges[0].verdict;
+  };
+  EXPECT_EQ(verdict(false), EdgeVerdict::kProven);
+  EXPECT_EQ(verdict(true), EdgeVerdict::kUnknown);
 }
 
 }  // namespace

@@ -154,6 +154,33 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
   return out;
 }
 
+// Whether a comparison with it may tell more of an address than that it is one. Halves of addresses
+// may be any numbers.
+bool AddressBinder::may_lie_among_addresses(const AddressSource& number) const {
+  if (number.id >= arguments_.size()) return true;
+  const std::uint32_t first = number.offset & ~7u;
+  const std::optional<std::uint64_t> bits = bits_of(arguments_[number.id], first);
+  if (!bits) return true;
+  return *bits >= (number.kind == SourceKind::kParamWord ? 1 : kLowestAddress);
+}
+
+// Comparisons of an address with many numbers tell it bit by bit, as conditions do.
+void AddressBinder::note_compared(const AddressSource& source, const AddressSource& other) {
+  const bool is_given = other.kind == SourceKind::kParam || other.kind == SourceKind::kParamWord;
+  if (!is_given) return;
+  const Content compared = content(other);
+  const bool may_be_number =
+      compared.unknown || (compared.places.empty() && may_lie_among_addresses(other));
+  if (!may_be_number) return;
+  if (is_place_of_no_buffer(source.kind)) {
+    places_decide_ = true;
+    return;
+  }
+  const Content told = content(source);
+  if (told.unknown) decided_by_unknown_ = UnknownAddress::kDecided;
+  for (const TouchedMemory::Place& place : told.places) add_once(deciding_, piece_of(place));
+}
+
 AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
                              const VariableNumber& variable, LoadedValue loaded)
     : footprint_(footprint),
@@ -167,6 +194,10 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     wide_loads_decide_ = wide_loads_decide_ || found.loaded_wide;
     places_decide_ = places_decide_ || !found.elsewhere.empty();
     for (const TouchedMemory::Place& piece : found.pieces) add_once(deciding_, piece);
+  }
+  for (const auto& [first, second] : footprint.compared) {
+    note_compared(first, second);
+    note_compared(second, first);
   }
   // A stored value may tell an address that decides a condition. So may the fact that it is stored.
   stores_differences_ = !deciding_.empty();
@@ -228,7 +259,9 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
       return;
     }
     out.by_value = true;
-    if (!deciding_.empty() || wide_loads_decide_ || !is_null(origin)) {
+    // Conditions on parts of 32 bits can put together an address that is loaded.
+    const bool is_told = wide_loads_decide_ || (loads_decide_ && !loads_indexes_);
+    if (!deciding_.empty() || is_told || !is_null(origin)) {
       out.unknown = origin.is_null           ? UnknownAddress::kConstant
                     : origin.sources.empty() ? UnknownAddress::kComputed
                                              : UnknownAddress::kNoBuffer;

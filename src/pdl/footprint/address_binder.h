@@ -116,6 +116,8 @@ class AddressBinder {
   // Whether the kernel may leave in memory what leads from the address of one buffer to another:
   // addresses, or what was computed from several.
   bool stores_differences() const { return stores_differences_; }
+  // Whether addresses may decide which numbers the kernel computes.
+  bool tells_addresses() const { return !deciding_.empty() || decided_by_unknown_; }
   // Empty if the access touches no global memory.
   TouchedMemory touched(const AccessGroup& access) const;
 
@@ -124,6 +126,8 @@ class AddressBinder {
   struct Mixture;
   Content content(const AddressSource& source) const;
   Mixture mixture(const Origin& origin) const;
+  bool may_lie_among_addresses(const AddressSource& number) const;
+  void note_compared(const AddressSource& source, const AddressSource& other);
   void bind_origin(const AccessGroup& access, const Origin& origin, TouchedMemory& out) const;
   void bind_map(const Origin& origin, TouchedMemory& out) const;
   bool is_null(const Origin& origin) const;

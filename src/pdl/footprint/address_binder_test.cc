@@ -12,18 +12,33 @@
 namespace baton::overlap::address_binder_test {
 namespace {
 
-// Why the memory that a body stores to is not known.
-std::optional<UnknownAddress> why(const std::string& body,
-                                  const GivenArgument& third = GivenArgument::pointer(3)) {
+// What the last argument says of a body that stores.
+template <typename Tell>
+auto of_store(const std::string& body, const GivenArgument& third, LoadedValue loaded,
+              const Tell& tell) {
   const Footprint found = footprint_of(body);
   const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
                                             third, GivenArgument::scalar(7)};
   const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
-  const AddressBinder binder(found, given, variable);
+  const AddressBinder binder(found, given, variable, loaded);
   for (const AccessGroup& access : found.accesses) {
-    if (access.writes) return binder.touched(access).unknown;
+    if (access.writes) return tell(binder.touched(access));
   }
-  return std::nullopt;
+  ADD_FAILURE() << "nothing is stored";
+  return tell(TouchedMemory());
+}
+
+// Why the memory that a body stores to is not known.
+std::optional<UnknownAddress> why(const std::string& body,
+                                  const GivenArgument& third = GivenArgument::pointer(3),
+                                  LoadedValue loaded = LoadedValue::kIndex) {
+  return of_store(body, third, loaded, [](const TouchedMemory& found) { return found.unknown; });
+}
+
+// How many memories that may be.
+std::size_t count(const std::string& body, const GivenArgument& third) {
+  return of_store(body, third, LoadedValue::kIndex,
+                  [](const TouchedMemory& found) { return found.places.size(); });
 }
 
 // An address that is loaded, and one that a branch may tell by what it decides.
@@ -62,6 +77,45 @@ TEST(AddressBinder, ConditionsTellLoadedAddresses) {
   const std::string shared = "mov.u64 %d5, shared; cvta.shared.u64 %d5, %d5;";
   EXPECT_EQ(why(shared + bit("sub.u64 %d3, %d3, %d5;") + from_shared), UnknownAddress::kDecided);
   EXPECT_EQ(why(shared + bit("") + from_shared), std::nullopt);
+}
+
+// Where kernels leave addresses, the parts of one are enough.
+TEST(AddressBinder, ConditionsTellPartsOfLoadedAddresses) {
+  const std::string bits =
+      "ld.global.u32 %r3, [%a]; setp.eq.u32 %p1, %r3, 0; mov.u64 %d1, 0; @%p1 mov.u64 %d1, 1024;";
+  const std::string of_null = "add.u64 %d1, %d1, %c; st.global.u32 [%d1], 1;";
+  const GivenArgument null = GivenArgument::scalar(0);
+  EXPECT_EQ(why(bits + of_null, null, LoadedValue::kFollowed), std::nullopt);
+  EXPECT_EQ(why(bits + of_null, null, LoadedValue::kDifference), UnknownAddress::kNoBuffer);
+  EXPECT_EQ(why(bits + of_null + "st.shared.u64 [shared], %b;", null, LoadedValue::kFollowed),
+            UnknownAddress::kNoBuffer);
+}
+
+// The order of two addresses is a number. Comparisons with many numbers tell an address.
+TEST(AddressBinder, ComparisonsWithNumbersTellAnAddress) {
+  const std::string chosen =
+      "selp.u64 %d3, 4096, 0, %p1; add.u64 %d1, %a, %d3; st.global.u32 [%d1], 1;";
+  const std::string whole = "setp.lt.u64 %p1, %b, %c;" + chosen;
+  const std::string greatest = "max.u64 %d5, %c, %b; setp.eq.u32 %p1, %r1, 0;" + chosen;
+  const std::string words =
+      "ld.param.u32 %r3, [p1]; ld.param.u32 %r4, [p2]; setp.lt.u32 %p1, %r3, %r4;" + chosen;
+  const GivenArgument address = GivenArgument::scalar(std::uint64_t{1} << 44);
+  for (const std::string& body : {whole, greatest, words}) {
+    EXPECT_EQ(count(body, GivenArgument::pointer(3)), 1U) << body;
+    EXPECT_EQ(count(body, GivenArgument::scalar(0)), 1U) << body;
+    EXPECT_EQ(count(body, address), 2U) << body;
+    EXPECT_EQ(count(body, GivenArgument::scalar(std::nullopt)), 2U) << body;
+  }
+  EXPECT_EQ(count(whole, GivenArgument::scalar(5)), 1U) << "each address is greater";
+  EXPECT_EQ(count(words, GivenArgument::scalar(5)), 2U) << "halves of addresses may be less";
+  EXPECT_EQ(count(whole, GivenArgument()), 2U) << "a struct that may hold numbers";
+  const std::string in_shared =
+      "mov.u64 %d5, shared; cvta.shared.u64 %d5, %d5; setp.lt.u64 %p1, %b, %c;"
+      "selp.u64 %d3, 4096, 0, %p1; add.u64 %d1, %d5, %d3; st.u32 [%d1], 1;";
+  EXPECT_EQ(count(in_shared, GivenArgument::pointer(3)), 0U);
+  EXPECT_EQ(count(in_shared, address), 1U);
+  const std::string numbers = "setp.lt.u64 %p1, %c, %c;" + chosen;
+  EXPECT_EQ(count(numbers, address), 1U);
 }
 
 // Addresses of 32 bits are computed with as numbers are.

@@ -50,6 +50,7 @@ class Builder {
     out_.conditions = listed(origins_.conditions);
     out_.stored = listed(origins_.stored);
     out_.aligned = listed(origins_.aligned);
+    out_.compared.assign(origins_.compared.begin(), origins_.compared.end());
     out_.left = listed(origins_.left);
     out_.left_in_block = listed(origins_.left_in_block);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
@@ -69,8 +70,10 @@ class Builder {
     if (found.by_map && adds_offset(operation)) {
       for (Origin& origin : found.origins) origin.is_exact = false;
     }
-    // An address that decides a condition has gone into every value, and so into this one.
+    // An address that decides a condition has gone into every value, and so into this one. So may
+    // one that is compared with numbers.
     const bool of_the_block = found.generic && origins_.conditions.empty() &&
+                              origins_.compared.empty() &&
                               !found.origins.empty() &&
                               std::ranges::all_of(found.origins, is_of_the_block);
     if (of_the_block) return;

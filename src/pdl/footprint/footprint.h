@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pdl/footprint/unseen.h"
@@ -54,6 +55,7 @@ struct Footprint {
   std::vector<AccessGroup> accesses;
   std::optional<Unseen> unseen;  // why it may do more than is listed; nothing: it does not
   std::vector<Origin> conditions, stored, aligned, left, left_in_block;  // as in KernelOrigins
+  std::vector<std::pair<AddressSource, AddressSource>> compared;         // the same
 
   // Whether some thread of the grid waits for certain, which keeps the grid from ending before the
   // launch that it depends on. For kSometimes it takes the launch to tell: `any` is any thread of

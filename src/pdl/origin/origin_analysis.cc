@@ -1,5 +1,6 @@
 #include "pdl/origin/origin_analysis.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,11 +22,11 @@ class OriginAnalysis {
   using Value = OriginSet;
   using Solver = ptx::SparseSolver<OriginAnalysis>;
 
-  OriginAnalysis(const Code& code, KernelOrigins& out)
+  OriginAnalysis(const Code& code, bool places_are_told, KernelOrigins& out)
       : code_(code),
         pool_(out.pool),
         values_(code, out.pool),
-        memory_(code, values_,
+        memory_(code, values_, places_are_told,
                 [this](std::uint32_t id, const OriginSet& value) { define(id, value); }) {
     find_parts();
     Solver solver(*this, code.order, code.users, values_.all());
@@ -141,12 +142,28 @@ class OriginAnalysis {
   Solver* solver_ = nullptr;                    // that evaluates
 };
 
+// Whether numbers, or what is loaded, may tell an address in local memory, or in that of
+// parameters.
+bool tells_places(const KernelOrigins& origins) {
+  const auto tells = [&](OriginId id) {
+    return std::ranges::any_of(origins.pool[id].sources, is_place_of_thread);
+  };
+  return origins.leaves_places || std::ranges::any_of(origins.conditions, tells) ||
+         std::ranges::any_of(origins.stored, tells) ||
+         std::ranges::any_of(origins.compared, [](const auto& pair) {
+           return is_place_of_thread(pair.first) || is_place_of_thread(pair.second);
+         });
+}
+
 }  // namespace
 
 KernelOrigins find_origins(const Code& code) {
   KernelOrigins result;
-  OriginAnalysis(code, result);
-  return result;
+  OriginAnalysis(code, false, result);
+  if (!tells_places(result)) return result;
+  KernelOrigins with_told;
+  OriginAnalysis(code, true, with_told);
+  return with_told;
 }
 
 }  // namespace baton::overlap

@@ -3,6 +3,8 @@
 // Where the addresses of a kernel come from: for each register and for local memory, the origins
 // that any of their definitions gives them. The order of operations plays no role.
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "pdl/code/code.h"
@@ -25,9 +27,14 @@ struct KernelOrigins {
   // them that may be left in memory of the block. The difference of two that are loaded again leads
   // from one buffer to another.
   OriginSet left, left_in_block;
+  // Whether an address in local memory, or in that of parameters, is left in other memory.
+  bool leaves_places = false;
   // Addresses whose lowest bits have become numbers: with these, an address of another view of the
   // same 256 bytes can be formed.
   OriginSet aligned;
+  // What is compared as it was given, two by two. The outcome counts as a number: of two addresses
+  // it is their order. With numbers of the launch it may tell where an address lies.
+  std::set<std::pair<AddressSource, AddressSource>> compared;
   std::uint64_t evaluations = 0;  // how often an operation was evaluated
 };
 

@@ -85,5 +85,46 @@ mov.u64 %d2, s; )" +
   }
 }
 
+// A parameter that is added may be a number, and the place one in memory of the block.
+TEST(OriginAnalysis, AnAddedParameterDoesNotTellThePlace) {
+  // Whether what is read at %d1 may be the address p1, or anything.
+  const auto reads_p1 = [](const std::string& place) {
+    const Footprint found = footprint_of(
+        ".local .align 8 .b8 depot[16]; .reg .b64 %SP, %at; mov.u64 %SP, depot;"
+        "st.local.u64 [%SP], %b; cvta.local.u64 %at, %SP; griddepcontrol.wait;" +
+        place + "ld.u64 %d2, [%d1]; ld.global.f32 %f1, [%d2];");
+    return std::ranges::any_of(found.accesses, [&](const AccessGroup& access) {
+      return std::ranges::any_of(access.origins, [&](const Origin& origin) {
+        const std::string text = text_of(found, origin);
+        return text == "p1" || text == "?";
+      });
+    });
+  };
+  const std::string added = "add.s64 %d1, %d1, %a;";
+  const std::string from_shared =
+      "st.shared.u64 [shared], %at; ld.shared.u64 %d1, [shared];" + added;
+  const std::string narrow =
+      "cvt.u32.u64 %r3, %SP; st.shared.u32 [shared], %r3; ld.shared.u32 %r4, [shared];"
+      "cvt.u64.u32 %d1, %r4;" +
+      added + "cvta.local.u64 %d1, %d1;";
+  const std::string told =
+      "mov.u64 %d1, 0; shr.u64 %d3, %at, 20; setp.ne.u64 %p1, %d3, 7;"
+      "@%p1 add.u64 %d1, %d1, 1048576;" +
+      added;
+  const std::string of_param =
+      "mov.u64 %d3, p1; cvta.param.u64 %d3, %d3; st.shared.u64 [shared], %d3;"
+      "ld.shared.u64 %d1, [shared];" +
+      added;
+  const std::string distance =
+      "mov.u64 %d3, shared; cvta.shared.u64 %d3, %d3; sub.s64 %d4, %at, %d3;"
+      "st.shared.u64 [shared], %d4; ld.shared.u64 %d1, [shared]; add.s64 %d1, %d1, %d3;";
+  for (const std::string& place : {from_shared, narrow, told, of_param, distance}) {
+    EXPECT_TRUE(reads_p1(place)) << place;
+  }
+  const std::string index = "ld.global.u32 %r3, [%c]; mul.wide.u32 %d1, %r3, 4;" + added;
+  EXPECT_FALSE(reads_p1(index)) << "an index of 32 bits";
+  EXPECT_FALSE(reads_p1("mov.u64 %d1, 64;" + added));
+}
+
 }  // namespace
 }  // namespace baton::overlap::origin_analysis_test

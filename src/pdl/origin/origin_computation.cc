@@ -1,6 +1,8 @@
 #include "pdl/origin/origin_computation.h"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace baton::overlap {
 namespace {
@@ -25,7 +27,7 @@ class OriginComputation {
         }
         break;
       case ValueEffect::kCopy:
-        if (from.size() == 1) return of(from[0]);
+        if (from.size() == 1) return made_generic(*operation.instruction, of(from[0]));
         break;
       case ValueEffect::kPlace:
         if (is_binary)
@@ -82,6 +84,21 @@ class OriginComputation {
 
  private:
   OriginSet of(const ValueSource& source) { return values_.of(source); }
+
+  // A number, or what was loaded, becomes an address of the space that is named. That of parameters
+  // is one of anything.
+  OriginSet made_generic(const ptx::Instruction& instruction, const OriginSet& value) {
+    const bool is_local = instruction.has("local"), is_param = instruction.has("param");
+    if (instruction.has("to") || (!is_local && !is_param)) return value;
+    const SourceKind space = is_local ? SourceKind::kLocal : SourceKind::kParamSpace;
+    return values_.each(value, [&](OriginId id) {
+      const std::vector<AddressSource>& sources = pool_[id].sources;
+      const bool is_there = std::ranges::any_of(
+          sources, [&](const AddressSource& source) { return source.kind == space; });
+      if (id == OriginPool::kUnknown || is_there) return id;
+      return is_param ? OriginPool::kUnknown : pool_.add(id, values_.from(space)[0]);
+    });
+  }
 
   // Which of the two it is tells how they compare.
   OriginSet chosen(const OriginSet& a, const OriginSet& b) {

@@ -34,6 +34,9 @@ class FactCollector {
         note(out_.conditions, of(operation.sources[k]));
       }
       if (effect == ValueEffect::kMask || effect == ValueEffect::kToggle) note_aligned(operation);
+      if (effect == ValueEffect::kCompare || effect == ValueEffect::kChoose) {
+        note_compared(operation);
+      }
     }
     note_stored(operation);
   }
@@ -60,6 +63,16 @@ class FactCollector {
     }
   }
 
+  void note_compared(const Operation& operation) {
+    if (operation.sources.size() < 2) return;
+    for (const OriginId a : of(operation.sources[0])) {
+      for (const OriginId b : of(operation.sources[1])) {
+        if (a == b || !pool_[a].is_exact || !pool_[b].is_exact) continue;
+        out_.compared.emplace(pool_[a].sources[0], pool_[b].sources[0]);
+      }
+    }
+  }
+
   void note(OriginSet& into, const OriginSet& origins) {
     for (const OriginId id : origins) {
       if (id == OriginPool::kUnknown || !pool_[id].sources.empty()) pool_.join(into, id);
@@ -81,6 +94,7 @@ class FactCollector {
     const bool is_policy = operation.instruction->opcode == "createpolicy";
     const Reach reach = is_policy ? Reach::kLocal : reach_of(operation);
     for (std::size_t k = 0; leaves && k < operation.sources.size(); ++k) {
+      if (reach != Reach::kLocal) note_places(of(operation.sources[k]));
       if (leaves_as_it_is(*operation.instruction, k)) {
         note_stored(values_.read(operation, operation.sources[k]), reach);
       } else {
@@ -91,6 +105,13 @@ class FactCollector {
     for (const OriginId id : of(operation.address)) {
       const OriginId index = pool_.index_of(id);
       if (!values_.is_only_loaded(index)) pool_.join(out_.stored, index);
+    }
+  }
+
+  void note_places(const OriginSet& origins) {
+    for (const OriginId id : origins) {
+      out_.leaves_places =
+          out_.leaves_places || std::ranges::any_of(pool_[id].sources, is_place_of_thread);
     }
   }
 
@@ -176,6 +197,10 @@ class FactCollector {
 };
 
 }  // namespace
+
+bool is_place_of_thread(const AddressSource& source) {
+  return source.kind == SourceKind::kLocal || source.kind == SourceKind::kParamSpace;
+}
 
 void collect_facts(const Code& code, OriginValues& values, KernelOrigins& out) {
   FactCollector collector(values, out);

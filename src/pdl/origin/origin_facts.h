@@ -11,4 +11,7 @@ namespace baton::overlap {
 // Fills in all of the result but its pool.
 void collect_facts(const Code& code, OriginValues& values, KernelOrigins& out);
 
+// Whether it is an address in local memory, or in that of parameters.
+bool is_place_of_thread(const AddressSource& source);
+
 }  // namespace baton::overlap

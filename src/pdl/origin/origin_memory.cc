@@ -21,11 +21,13 @@ bool gives_params(const Code& code) {
 
 }  // namespace
 
-OriginMemory::OriginMemory(const Code& code, OriginValues& values, Define define)
+OriginMemory::OriginMemory(const Code& code, OriginValues& values, bool places_are_told,
+                           Define define)
     : code_(code),
       values_(values),
       pool_(values.pool()),
       define_(std::move(define)),
+      places_are_told_(places_are_told),
       gives_params_(gives_params(code)) {}
 
 void OriginMemory::define_all(const Operation& operation, const OriginSet& value) {
@@ -44,11 +46,17 @@ bool OriginMemory::is_certainly(OriginId id, SourceKind kind) const {
   });
 }
 
-// Whether it is an address in a space that is not that of local memory.
+// Whether it is an address in a space that is neither that of local memory nor that of parameters,
+// unless it shows that. A parameter may be a number that is added to an address of the block's.
 bool OriginMemory::has_known_place(OriginId id) const {
   if (id == OriginPool::kUnknown) return false;
-  return std::ranges::any_of(pool_[id].sources, [](const AddressSource& source) {
-    return source.kind != SourceKind::kLoaded && source.kind != SourceKind::kLocal;
+  return std::ranges::any_of(pool_[id].sources, [this](const AddressSource& source) {
+    if (!places_are_told_) {
+      return source.kind != SourceKind::kLoaded && source.kind != SourceKind::kLocal;
+    }
+    const bool is_variable =
+        source.kind == SourceKind::kVariable || source.kind == SourceKind::kConst;
+    return is_variable && source.ways == AddressSource::kWhole;
   });
 }
 

@@ -16,7 +16,8 @@ class OriginMemory {
   // Gives a value more origins.
   using Define = std::function<void(std::uint32_t value, const OriginSet& origins)>;
 
-  OriginMemory(const Code& code, OriginValues& values, Define define);
+  // `places_are_told`: numbers, and what is loaded, may lead to local memory or parameters.
+  OriginMemory(const Code& code, OriginValues& values, bool places_are_told, Define define);
 
   void load(const Operation& operation);
   void store(const Operation& operation);
@@ -38,6 +39,7 @@ class OriginMemory {
   OriginValues& values_;
   OriginPool& pool_;
   const Define define_;
+  const bool places_are_told_;
   // Some value is the address of a parameter, which may be stored, and loaded again.
   const bool gives_params_;
 };

@@ -46,7 +46,8 @@ bool ExaminedLaunch::adds_numbers(const AccessGroup& group) const {
            origin.sources[0].ways == AddressSource::kWhole;
   };
   return std::ranges::all_of(footprint_.conditions, tells_of_none) &&
-         std::ranges::all_of(group.origins, is_given);
+         std::ranges::all_of(group.origins, is_given) &&
+         !AddressBinder(footprint_, arguments_, variable_).tells_addresses();
 }
 
 bool ExaminedLaunch::triggers_early() const {
