@@ -73,8 +73,7 @@ class Builder {
     // An address that decides a condition has gone into every value, and so into this one. So may
     // one that is compared with numbers.
     const bool of_the_block = found.generic && origins_.conditions.empty() &&
-                              origins_.compared.empty() &&
-                              !found.origins.empty() &&
+                              origins_.compared.empty() && !found.origins.empty() &&
                               std::ranges::all_of(found.origins, is_of_the_block);
     if (of_the_block) return;
     found.reads = operation.kind != Kind::kStore;
