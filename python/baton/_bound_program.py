@@ -42,6 +42,7 @@ class BoundProgram:
                  collectives: str = "auto"):
         self.program = program
         self._executable = executable
+        self._device = executable.device
         self._fixed = dict(symbols)
         self._seed = seed
         self._allocator = allocator
@@ -60,7 +61,7 @@ class BoundProgram:
     @property
     def device(self) -> Device:
         """The device that the program is loaded for."""
-        return self._executable.device
+        return self._device
 
     @property
     @one_thread
@@ -144,7 +145,7 @@ class BoundProgram:
         views = {name: _view(name, value) for name, value in arrays.items()}
         host = {name: value for name, value in arrays.items() if views[name][0]}
         device = {name: value for name, value in arrays.items() if name not in host}
-        chosen = self._executable.choose_stream(tuple(device.values()), stream)
+        chosen = _core.choose_stream(tuple(device.values()), stream, self._device)
         before, kept = self._fixed, self._kept
         self._fixed = {**before, **symbols}
         try:
@@ -287,24 +288,24 @@ class BoundProgram:
         gives them their first ones. While a CUDA graph is captured from the stream, the steps
         become nodes of it."""
         self._require_bound()
-        self._executable.enqueue(self._executable.choose_stream((), stream))
+        self._executable.enqueue(_core.choose_stream((), stream, self._device))
         self._is_initialised = True
 
     @one_thread
     def prepare(self, stream: Any = None) -> None:
         """Does what the first `enqueue` does once: makes the graph."""
         self._require_bound()
-        self._executable.prepare(self._executable.choose_stream((), stream))
+        self._executable.prepare(_core.choose_stream((), stream, self._device))
 
     @one_thread
     def reset(self, state: str, stream: Any = None) -> None:
         """Enqueues the first contents of a state buffer again."""
-        self._executable.reset(state, self._executable.choose_stream((), stream))
+        self._executable.reset(state, _core.choose_stream((), stream, self._device))
 
     @one_thread
     def wait(self, stream: Any = None, timeout: float | None = None) -> None:
         """Waits for the stream's work. Its error names the launch of this program."""
-        self._executable.wait(self._executable.choose_stream((), stream), timeout)
+        self._executable.wait(_core.choose_stream((), stream, self._device), timeout)
 
     @one_thread
     def array(self, buffer: str) -> Array:

@@ -8,7 +8,7 @@ import shutil
 from . import _core
 from ._call import Call
 from ._core import Device
-from ._errors import ArgumentError, Error, UnsupportedError
+from ._errors import ArgumentError, Error, UnsupportedError, with_article
 from ._examples import Example, differences, made_example
 from ._merge import CapturedBuffer, Merge, plain_name
 from ._program import Program
@@ -122,6 +122,11 @@ def capture(function: Callable[..., Any], *examples: Sequence[Any], name: str | 
     """
     if not examples:
         raise ArgumentError("capture needs the arguments of a call: baton.capture(f, (x, y))")
+    if isinstance(weights, str):
+        raise ArgumentError(f"weights is one str, {weights!r}: give a list of names of arguments")
+    if sizes is not None and not isinstance(sizes, dict):
+        raise ArgumentError(f"sizes is {with_article(sizes)}: give a dict of an argument's name to the "
+                            'names of its extents, such as {"x": ("N", None)}')
     on = device if isinstance(device, Device) else _core.open_device(device)
     label = plain_name(name or str(getattr(function, "__name__", "captured")))
     named = [Example(function, arguments) for arguments in examples]

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 class Copies:
     """The arrays of one launch whose addresses are inside of other values. Host arrays are copied
-    to the simulated GPU, and back at the end of the `with` block, as a launch does with its own."""
+    to the simulated GPU, and back at the end of the `with` block, as a launch does with its own.
+
+    `what` names an array in messages: "the Warp kernel saxpy: argument 0". `dense`: the kernel counts
+    on C order. Raises ArgumentError for arrays that the device cannot reach, and read-only ones.
+    """
 
     def __init__(self, device: Device):
         self.device = device
@@ -30,9 +34,9 @@ class Copies:
             for copy, host in self._copies.values():
                 copy.copy_to(host)
 
-    def of(self, array: Any) -> Any:
+    def of(self, array: Any, what: str, dense: bool = True) -> Any:
         """The array in memory of the device: itself, or its copy."""
-        if not _core.view(array)[0]:
+        if _core.inner_address(array, self.device, what, dense) is not None:
             return array
         region = region_of(array)
         if region is None:
@@ -44,15 +48,14 @@ class Copies:
             self._bases.add(region.base)
         return self._copies[key][0]
 
-    def address(self, array: Any) -> int:
-        region = region_of(self.of(array))
-        if region is not None:
-            return region.address
-        interface = getattr(array, "__cuda_array_interface__", None)
-        if interface is None:
-            raise UnsupportedError(f"a {type(array).__name__} has no address that Baton knows: give "
-                                   "an array of NumPy, torch, Baton or CuPy")
-        return int(interface["data"][0])
+    def address(self, array: Any, what: str, dense: bool = True) -> int:
+        found = _core.inner_address(self.of(array, what, dense), self.device, what, dense)
+        assert found is not None
+        return found
+
+    def stream(self, given: Any, arrays: Sequence[Any]) -> int:
+        """The stream of a launch that gets these arrays: their addresses alone name no library."""
+        return _core.choose_stream(tuple(arrays), given, self.device)
 
     def require_apart(self, kernel: str, values: Sequence[Any]) -> None:
         """Raises UnsupportedError for host memory that is passed by its address, too: the kernel

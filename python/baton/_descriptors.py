@@ -176,14 +176,15 @@ def _descriptor(kind: str, remaining: list[Mapping[str, Any]], has_meta: bool) -
                           remaining.pop(0) if has_meta else None)
 
 
-def parameters_of(kind: DescriptorType, given: TensorDescriptor, copies: Copies) -> list[Any]:
-    """The values of a descriptor's parameters."""
-    base = copies.of(_flat(given))
+def parameters_of(kind: DescriptorType, given: TensorDescriptor, copies: Copies,
+                  what: str) -> list[Any]:
+    """The values of a descriptor's parameters. `what` names the argument in messages."""
+    base = copies.of(_flat(given), what, dense=False)
     if kind.meta is None:
         return kind.values(given, [base])
     settings = kind.settings(given)
     return kind.values(given, [_core.tensor_map(
-        copies.device, copies.address(base), type=settings["type"], shape=tuple(given.shape),
+        copies.device, copies.address(base, what, dense=False), type=settings["type"], shape=tuple(given.shape),
         strides=tuple(given.strides), box=tuple(settings["box"]), swizzle=settings["swizzle"],
         l2_promotion=settings["l2_promotion"], oob_fill=settings.get("oob_fill"))])
 

@@ -7,7 +7,7 @@ import os
 from . import _core
 from ._bound_program import BoundProgram, words_of
 from ._core import Device, Kernel
-from ._errors import ArgumentError
+from ._errors import ArgumentError, with_article
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class Program:
     def _load(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
               tuned: str | None = None, instrument: bool = False) -> _core.LoadedProgram:
         on = _open(device)
-        key = (on.spec, pdl, rewrite, cache, tuned, instrument, os.environ.get("BATON_PDL"))
+        _require_words(pdl=pdl, rewrite=rewrite)
+        key = (on.spec, pdl, rewrite, bool(cache), tuned, bool(instrument), os.environ.get("BATON_PDL"))
         if key not in self._loaded:
             self._loaded[key] = self._program.load(on, pdl=pdl, rewrite=rewrite, cache=cache,
                                                    tuned=tuned, instrument=instrument)
@@ -143,6 +144,7 @@ class Program:
         program. Raises CompileError, NotFoundError for an unknown symbol, LimitError.
         """
         given = {**(symbols or {}), **values}
+        _require_words(executor=executor)
         _core.require_settings(given, seed=seed, allocator=allocator, collectives=collectives)
         found = (self._find_tuned(device, pdl, rewrite, cache, given, collectives) if tuned
                  else None)
@@ -173,6 +175,15 @@ def _require_keys(keys: Sequence[Path] | None) -> None:
     """No key at all would accept every bundle: what was meant is another thing."""
     if keys is not None and not keys:
         raise ArgumentError("keys is empty: give the files of public keys, or leave it out")
+    if isinstance(keys, (str, bytes, os.PathLike)):
+        raise ArgumentError(f"keys is one path, {keys!r}: give a list of paths")
+
+
+def _require_words(**given: object) -> None:
+    """Settings that are words, by their names. None stands for the default."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise ArgumentError(f"{name} is a str, not {with_article(value)}")
 
 
 def _open(device: Device | str | None) -> Device:

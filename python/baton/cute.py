@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from . import _core, _observe
 from ._copies import Copies
 from ._errors import ArgumentError, Error, NotFoundError
-from ._packing import bits, grid_extents
+from ._packing import bits, grid_extents, ints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,10 +74,18 @@ class CuteKernel:
             self._record(recorder, tensors, arguments, grid, shared, settings)
         with Copies(self.kernel.device) as copies:
             values = [bits(params[index], argument) if tensor is None
-                      else _bytes(tensor, copies.address(tensor.base))
+                      else _bytes(tensor, self._address(index, tensor, argument, copies))
                       for index, (tensor, argument) in enumerate(zip(tensors, arguments))]
+            bases = [argument if tensor is None else tensor.base
+                     for tensor, argument in zip(tensors, arguments)]
             with _observe.paused():
-                self.kernel.launch(*values, grid=grid, shared=shared, stream=stream, **settings)
+                self.kernel.launch(*values, grid=grid, shared=shared, stream=copies.stream(stream, bases),
+                                   **settings)
+
+    def _address(self, index: int, tensor: Tensor, argument: Any, copies: Copies) -> int:
+        # Who names the layout answers for it; that of a plain array is counted in C order.
+        return copies.address(tensor.base, f"the CuTe kernel {self.name}: argument {index}",
+                              dense=tensor is not argument)
 
     def _tensor(self, index: int, argument: Any) -> Tensor | None:
         """The argument as a tensor, or None for a number or a struct of the caller's."""
@@ -92,6 +100,11 @@ class CuteKernel:
             tensor = Tensor(argument)
             if size != tensor.bytes:
                 tensor = Tensor(argument, shape, _outer_strides(argument, shape))
+        for name, numbers, width in (("extents", tensor.shapes, 32), ("strides", tensor.strides, 64)):
+            known = ints(numbers) if hasattr(numbers, "__iter__") else None
+            if known is None or any(not -1 << width - 1 <= number < 1 << width - 1 for number in known):
+                raise ArgumentError(f"the CuTe kernel {self.name}: argument {index} has the {name} {numbers!r}; they "
+                                    f"are a sequence of ints of {width} bits")
         if size != tensor.bytes:
             raise ArgumentError(
                 f"the CuTe kernel {self.name}: argument {index} makes {tensor.bytes} bytes (an "

@@ -98,15 +98,15 @@ class TileLangKernel:
             for index, each in enumerate(self._arguments):
                 if isinstance(each, _Map):
                     values.append(_core.tensor_map(
-                        self.kernel.device, copies.address(copies.of(by_name[each.tensor])),
+                        self.kernel.device, copies.address(by_name[each.tensor], _subject(each.tensor)),
                         **each.settings))
                 elif each in tensors:
-                    values.append(copies.of(by_name[each]))
+                    values.append(copies.of(by_name[each], _subject(each)))
                 else:
                     values.append(bits(params[index], by_name[each]))
             with _observe.paused():
                 self.kernel.launch(*values, grid=self.grid, block=self.block, shared=self.shared,
-                                   stream=stream, **self._settings)
+                                   stream=copies.stream(stream, arguments), **self._settings)
 
     def _record(self, recorder: Recorder, by_name: Mapping[str, Any], tensors: set[str]) -> None:
         """Tells a capture about the launch, with places in place of addresses."""
@@ -238,6 +238,10 @@ def _map(values: Sequence[Any]) -> _Map:
     if fill != 0:
         settings["oob_fill"] = "nan"
     return _Map(str(tensor), settings)
+
+
+def _subject(parameter: str) -> str:
+    return f"the TileLang function's {parameter}"
 
 
 def _check(parameter: Parameter, argument: Any) -> None:

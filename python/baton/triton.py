@@ -20,7 +20,7 @@ from . import _core, _observe
 from ._core import Array, Device, Kernel
 from ._copies import Copies
 from ._descriptors import TensorDescriptor as TensorDescriptor, parameters_of, slots_of
-from ._errors import ArgumentError, Error, NotFoundError
+from ._errors import ArgumentError, Error, NotFoundError, with_article
 from ._packing import bits, float_bytes, grid_extents
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ class TritonKernel:
             self._record(_observe.recorder, blocks, programs, arguments, cooperative)
         with Copies(self.kernel.device) if self._has_descriptors else _NO_COPIES as copies:
             values = self._values(arguments, copies)
+            if copies is not None:
+                stream = copies.stream(stream, [_base(argument) for argument in arguments])
             for name in _SCRATCH[:len(self.kernel.params) - self._own]:
                 values.append(self._scratch(name, programs))
             with _observe.paused():
@@ -109,7 +111,8 @@ class TritonKernel:
                 continue
             checked = slot.descriptor.check(self.name, index, argument)
             values += [bits(params[len(values) + place], value) for place, value
-                       in enumerate(parameters_of(slot.descriptor, checked, copies))]
+                       in enumerate(parameters_of(slot.descriptor, checked, copies,
+                                          f"the Triton kernel {self.name}: argument {index}"))]
         copies.require_apart(self.name, values)
         return values
 
@@ -177,13 +180,19 @@ def load(compiled: Any, device: Device | str | None = None) -> TritonKernel:
     on = _core.open_device(device)
     if isinstance(compiled, (str, os.PathLike)):
         path = _metadata_file(pathlib.Path(compiled).expanduser())
-        metadata = json.loads(path.read_text(encoding="utf-8"))
+        metadata = _read_metadata(path)
         _require_cuda(metadata.get("target"), path)
         image = path.with_suffix(".ptx" if on.is_simulated else ".cubin")
         if not image.exists():
             raise NotFoundError(f"{image} is missing, which {path.name} is about")
+        for key in ("name", "num_warps"):
+            if key not in metadata:
+                raise Error(f"{path} is not what Triton writes about a kernel: it has no {key}", code="invalid_input")
         module = _core.load_image(image, on, also=_ptx_beside(image))
         return TritonKernel(module.kernel(metadata["name"]), metadata)
+    if not hasattr(compiled, "metadata") or not hasattr(compiled, "asm"):
+        raise ArgumentError(f"{with_article(compiled)} was given: baton.triton.load takes what triton.compile returned, "
+                            "or the path of a kernel's .json in Triton's cache")
     metadata = compiled.metadata._asdict()
     _require_cuda(metadata.get("target"), compiled.name)
     image_bytes = compiled.asm["ptx"].encode() if on.is_simulated else compiled.asm["cubin"]
@@ -212,6 +221,21 @@ def _ptx_beside(image: pathlib.Path) -> pathlib.Path | None:
     """The PTX that machine code was made from: it tells types, and verdicts need it."""
     path = image.with_suffix(".ptx")
     return path if path != image and path.exists() else None
+
+
+def _base(argument: Any) -> Any:
+    """The array of a descriptor, or the argument itself."""
+    return argument.base if hasattr(argument, "block_shape") else argument
+
+
+def _read_metadata(path: pathlib.Path) -> dict[str, Any]:
+    try:
+        metadata = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as failure:
+        raise Error(f"{path} is no JSON: {failure}", code="invalid_input") from failure
+    if not isinstance(metadata, dict):
+        raise Error(f"{path} is not what Triton writes about a kernel, an object with its name", code="invalid_input")
+    return metadata
 
 
 def _metadata_file(path: pathlib.Path) -> pathlib.Path:

@@ -105,6 +105,11 @@ class WarpKernel:
                 or any(not 0 <= extent < 1 << 32 for extent in extents)):
             raise ArgumentError(f"the Warp kernel {self.name} has {self.dimensions} indices, dim is "
                                 f"{dim}")
+        threads = ints(block_dim)
+        if threads is None or len(threads) != 1 or threads[0] < 1:
+            raise ArgumentError(f"the Warp kernel {self.name}: block_dim is {block_dim!r}, it takes a number of "
+                                "threads from 1 on")
+        block_dim = threads[0]
         extents += [1] * (self.dimensions - len(extents))
         total = 1
         for extent in extents:
@@ -121,18 +126,25 @@ class WarpKernel:
             values = [bounds] + [self._value(index, kind, argument, copies)
                                  for index, (kind, argument) in enumerate(zip(types, arguments))]
             with _observe.paused():
-                kernel.launch(*values, grid=grid, block=block_dim, shared=shared, stream=stream)
+                kernel.launch(*values, grid=grid, block=block_dim, shared=shared,
+                              stream=copies.stream(stream, arguments))
 
     def _value(self, index: int, kind: WarpType, argument: Any, copies: Copies) -> Any:
         if kind.is_array:
             if argument is None:
                 return b"\0" * _ARRAY_BYTES
             shape, strides = self._array(index, kind, argument)
-            return struct.pack("<QQ4i4iHH4x", copies.address(argument), 0, *_padded(shape),
-                               *_padded(strides), len(shape), 0)
+            if max(*shape, *strides) >= 1 << 31:
+                raise self._wrong(index, kind, f"has the extents {shape} and the strides {strides} in bytes; "
+                                  "Warp has 31 bits for each")
+            address = copies.address(argument, f"the Warp kernel {self.name}: argument {index}")
+            return struct.pack("<QQ4i4iHH4x", address, 0, *_padded(shape), *_padded(strides), len(shape), 0)
         if kind.dtype is not None and isinstance(argument, (int, float)):
             if kind.dtype in ("f16", "f32", "f64"):
-                return struct.pack(_PACKED[kind.dtype], argument)
+                try:
+                    return struct.pack(_PACKED[kind.dtype], argument)
+                except (OverflowError, struct.error):
+                    raise self._wrong(index, kind, f"is a number beyond the range of {kind.dtype}") from None
             if isinstance(argument, float):
                 raise self._wrong(index, kind, f"is the float {argument}")
         return argument

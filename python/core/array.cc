@@ -424,15 +424,23 @@ ArrayValue new_array_in_order(const StreamValue& stream, DType dtype,
   return {std::shared_ptr<Memory>(kept, &kept->memory), 0, dtype, std::move(shape), {}};
 }
 
+// The driver's copies wait for work that another thread enqueued after the waits here, so they go
+// without the interpreter's lock.
 void upload(const ArrayValue& array, const void* from, const Stream& stream) {
   wait_for_all(array.device());
-  if (array.bytes() != 0) array.memory->upload(from, array.bytes(), array.offset, stream);
+  if (array.bytes() != 0) {
+    const WithoutGil released;
+    array.memory->upload(from, array.bytes(), array.offset, stream);
+  }
   wait_for(stream);
 }
 
 void download(const ArrayValue& array, void* to, const Stream& stream) {
   wait_for_all(array.device());
-  if (array.bytes() != 0) array.memory->download(to, array.bytes(), array.offset, stream);
+  if (array.bytes() != 0) {
+    const WithoutGil released;
+    array.memory->download(to, array.bytes(), array.offset, stream);
+  }
   wait_for(stream);
 }
 

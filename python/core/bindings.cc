@@ -8,6 +8,9 @@
 #include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
+#include "core/given.h"
+#include "core/inner_array.h"
+#include "core/values.h"
 
 namespace baton::python {
 namespace {
@@ -44,22 +47,8 @@ void check_array(BufferArray& array, const Device& device, std::size_t dimension
                 dimensions);
   }
   array.bytes = contiguous_bytes(tensor);
-  if (array.view.own != nullptr) {
-    if (!(array.view.own->device() == device)) {
-      throw error(ErrorCode::kInvalidInput, "is in memory of {}, the program is on {}",
-                  array.view.own->device().spec(), device.spec());
-    }
-    return;
-  }
-  if (array.on_host()) return;
-  const auto type = static_cast<std::int32_t>(tensor.device.device_type);
-  const bool everywhere = type == kDlCudaHost || type == kDlCudaManaged;
-  const bool here = type == kDlCuda && tensor.device.device_id == ordinal_of(device);
-  if (is_simulated(device) || (!everywhere && !here)) {
-    throw error(ErrorCode::kInvalidInput,
-                "is in memory of another device (DLPack's type {}, id {}), the program is on {}",
-                type, tensor.device.device_id, device.spec());
-  }
+  // Host arrays are copied, on a GPU too.
+  if (!array.on_host()) require_reachable(array.view, device, "the program");
 }
 
 // An int for a symbol.
@@ -74,7 +63,7 @@ std::int64_t symbol_value(std::string_view name, PyObject* object) {
   const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (overflow != 0) {
     throw error(ErrorCode::kInvalidInput, "the symbol {} is given {}, which 64 bits do not hold",
-                printable(name), text_of(Ref::checked(PyObject_Str(number.get())).get()));
+                printable(name), number_text(number.get()));
   }
   return value;
 }
@@ -89,7 +78,13 @@ void for_each(PyObject* dict, const char* what, const Body& body) {
   }
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t position = 0;
-  while (PyDict_Next(dict, &position, &key, &value) != 0) body(text_of(key), value);
+  while (PyDict_Next(dict, &position, &key, &value) != 0) {
+    if (!PyUnicode_Check(key)) {
+      throw_argument_error(fmt::format("the names of {} are of the type str, and one is {}", what,
+                                       with_article(type_name(key))));
+    }
+    body(text_of(key), value);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/extension_module.h"
 #include "core/given.h"
+#include "core/inner_array.h"
 #include "core/kernel.h"
 #include "core/library.h"
 #include "core/module.h"
@@ -245,6 +246,7 @@ int execute(PyObject* module) {
     add_library_type(module);
     add_observer(module);
     add_tensor_map(module);
+    add_inner_arrays(module);
     add_program_types(module);
     add_executable_type(module);
     check(PyModule_AddFunctions(module, functions));

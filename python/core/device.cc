@@ -78,7 +78,7 @@ OnValue* session_of(const Device& device) {
 
 Ref device_of_spec(PyObject* spec) {
   if (spec == nullptr || spec == Py_None) return make_object(opened(Device::open()));
-  return make_object(opened(Device::open(text_of(spec))));
+  return make_object(opened(Device::open(text_argument(spec, "the name of a device"))));
 }
 
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
@@ -253,14 +253,16 @@ PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
     PyObject* given = nullptr;
     PyObject* schedule = nullptr;
     PyObject* races_given = nullptr;
-    const char* findings = "raise";
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOOs:on", const_cast<char**>(names), &given,
-                                    &schedule, &races_given, &findings) == 0) {
+    PyObject* findings_given = nullptr;
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOOO:on", const_cast<char**>(names), &given,
+                                    &schedule, &races_given, &findings_given) == 0) {
       throw PythonError{};
     }
+    const std::string_view findings =
+        findings_given == nullptr ? "raise" : text_argument(findings_given, "findings");
     OnValue on{device_argument(given), std::nullopt, std::nullopt};
-    on.raises = std::string_view(findings) == "raise";
-    if (!on.raises && std::string_view(findings) != "collect") {
+    on.raises = findings == "raise";
+    if (!on.raises && findings != "collect") {
       throw error(ErrorCode::kInvalidInput, "findings is \"{}\"; known: raise, collect",
                   printable(findings));
     }

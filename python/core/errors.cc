@@ -1,9 +1,13 @@
 #include "core/errors.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <new>
 #include <string>
 
+#include "base/error.h"
+#include "base/text/text.h"
 #include "core/values.h"
 #include "image/names/readable_names.h"
 
@@ -31,12 +35,22 @@ void set_exception(const Ref& exception) {
 
 }  // namespace
 
+void throw_argument_error(const std::string& message) {
+  set_error(Error(ErrorCode::kInvalidInput, message), Subject::kArguments);
+  throw PythonError{};
+}
+
 void throw_no_text(PyObject* object) {
   if (!PyUnicode_Check(object)) {
-    PyErr_Format(PyExc_TypeError, "a str is needed, %s was given",
-                 with_article(type_name(object)).c_str());
+    throw_argument_error(
+        fmt::format("a str is needed, {} was given", with_article(type_name(object))));
   }
-  throw PythonError{};
+  if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw PythonError{};
+  PyErr_Clear();
+  const Ref quoted = Ref::checked(PyObject_ASCII(object));
+  throw_argument_error(
+      fmt::format("the text {} has half of a surrogate pair, which UTF-8 does not know",
+                  printable(text_of(quoted.get()))));
 }
 
 void set_error(const Error& failure, Subject subject, const std::vector<FindingReport>& findings) {

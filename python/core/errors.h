@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <string>
 #include <vector>
 
 #include "baton/error.h"
@@ -20,6 +21,9 @@ void set_error(Subject subject) noexcept;
 // Sets the indicator to an exception for `failure`. Findings become its `findings`.
 void set_error(const Error& failure, Subject subject,
                const std::vector<FindingReport>& findings = {});
+
+// Throws ArgumentError, whatever a call's errors mean otherwise.
+[[noreturn]] void throw_argument_error(const std::string& message);
 
 // Throws FindingError with these findings.
 [[noreturn]] void throw_findings(const std::vector<FindingReport>& findings);

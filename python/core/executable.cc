@@ -33,28 +33,6 @@ Stream given_stream(const ExecutableValue& value, PyObject* stream) {
   return adopted(CallStream().choose(stream, value->device()), value->device());
 }
 
-// choose_stream(arrays, stream): the address of the stream for a call with these arrays.
-PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
-  return guarded(
-      [&] {
-        require_positional(2, nargs);
-        CallStream chosen;
-        for (Py_ssize_t i = 0; i < PyTuple_Size(args[0]); ++i) {
-          TensorView view;
-          if (!view_tensor(PyTuple_GetItem(args[0], i), view) || view.on_host()) continue;
-          if (view.own != nullptr) continue;  // which names no stream
-          if (view.exchange != nullptr) {
-            chosen.note(view.exchange, view.tensor.device.device_id);
-          } else {
-            chosen.note_declared(view.declared_stream);
-          }
-        }
-        const NativeStream native = chosen.choose(args[1], executable_in(self)->device());
-        return to_python(std::uint64_t{reinterpret_cast<std::uintptr_t>(native)});
-      },
-      Subject::kArguments);
-}
-
 // The arguments of a bind by name.
 constexpr std::array<const char*, 5> kBindNames = {"symbols", "arrays", "seed", "allocator",
                                                    "collectives"};
@@ -120,7 +98,8 @@ PyObject* executable_set_memory(PyObject* self, PyObject* const* args, Py_ssize_
         require_positional(2, nargs);
         const ExecutableValue& value = executable_in(self);
         const BufferArray array =
-            buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
+            buffer_array(value->program(), value->device(),
+                         text_argument(args[0], "the name of a buffer"), args[1]);
         if (array.on_host()) {
           throw error(ErrorCode::kInvalidInput, "the array for the buffer {} is in host memory",
                       array.buffer->name);
@@ -143,14 +122,18 @@ PyObject* executable_upload(PyObject* self, PyObject* const* args, Py_ssize_t na
         require_positional(3, nargs);
         const ExecutableValue& value = executable_in(self);
         const BufferArray array =
-            buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
+            buffer_array(value->program(), value->device(),
+                         text_argument(args[0], "the name of a buffer"), args[1]);
         if (array.shape != value->shape(array.buffer->name)) {
           throw error(ErrorCode::kInvalidInput, "the array for the buffer {} has another shape",
                       array.buffer->name);
         }
         const Stream stream = given_stream(value, args[2]);
         const Memory& memory = value->memory(array.buffer->name);
-        if (array.bytes != 0) memory.upload(array.data(), array.bytes, 0, stream);
+        if (array.bytes != 0) {
+          const WithoutGil released;
+          memory.upload(array.data(), array.bytes, 0, stream);
+        }
         return none();
       },
       Subject::kArguments);
@@ -170,7 +153,8 @@ PyObject* on_stream(PyObject* self, PyObject* stream) {
 PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
     require_positional(2, nargs);
-    executable_in(self)->reset(text_of(args[0]), given_stream(executable_in(self), args[1]));
+    executable_in(self)->reset(text_argument(args[0], "the name of a state"),
+                               given_stream(executable_in(self), args[1]));
     return none();
   });
 }
@@ -205,7 +189,7 @@ PyObject* executable_wait(PyObject* self, PyObject* const* args, Py_ssize_t narg
 }
 
 const ProgramBuffer& named_buffer(const ExecutableValue& value, PyObject* name) {
-  const std::string_view wanted = text_of(name);
+  const std::string_view wanted = text_argument(name, "the name of a buffer");
   if (const ProgramBuffer* const buffer = value->program().buffer(wanted)) return *buffer;
   std::vector<std::string_view> names;
   for (const ProgramBuffer& buffer : value->program().buffers()) names.push_back(buffer.name);
@@ -274,8 +258,6 @@ PyCFunction exclusive() {
 }
 
 PyMethodDef methods[] = {
-    {"choose_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(choose_stream)),
-     METH_FASTCALL, nullptr},
     {"bind", exclusive<executable_bind>(), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"set", exclusive<executable_set>(), METH_O, nullptr},
     {"set_memory", exclusive<executable_set_memory>(), METH_FASTCALL, nullptr},

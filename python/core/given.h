@@ -1,25 +1,25 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <string_view>
 
 #include "base/error.h"
+#include "core/errors.h"
 #include "core/python.h"
 
 namespace baton::python {
 
-// The arguments of a call with METH_FASTCALL | METH_KEYWORDS, by their names. The first
-// `positional` may be given by position. Throws TypeError for others, in Python's own words.
-// The text of the only argument `what` of a function. Throws TypeError for another object than a
-// str.
+// The text of the argument `what`. Throws ArgumentError for another object than a str.
 inline std::string_view text_argument(PyObject* object, const char* what) {
   if (PyUnicode_Check(object)) return text_of(object);
-  PyErr_Format(PyExc_TypeError, "%s is a str, not %s", what,
-               with_article(type_name(object)).c_str());
-  throw PythonError{};
+  throw_argument_error(fmt::format("{} is a str, not {}", what, with_article(type_name(object))));
 }
 
+// The arguments of a call with METH_FASTCALL | METH_KEYWORDS, by their names. The first
+// `positional` may be given by position. Throws TypeError for others, in Python's own words.
 template <std::size_t kCount>
 class Given {
  public:
@@ -49,13 +49,12 @@ class Given {
   PyObject* set(std::size_t index) const {
     return values_[index] == Py_None ? nullptr : values_[index];
   }
-  // The text of an argument that was given. Throws TypeError for another object than a str.
+  // The text of an argument that was given. Throws ArgumentError for another object than a str.
   std::string_view text(std::size_t index) const {
     PyObject* const value = values_[index];
     if (PyUnicode_Check(value)) return text_of(value);
-    PyErr_Format(PyExc_TypeError, "%s() takes a str as its argument '%s', not %s", function_,
-                 names_[index], with_article(type_name(value)).c_str());
-    throw PythonError{};
+    throw_argument_error(fmt::format("{}() takes a str as its argument '{}', not {}", function_,
+                                     names_[index], with_article(type_name(value))));
   }
   bool truth(std::size_t index, bool otherwise) const {
     if (values_[index] == nullptr) return otherwise;

@@ -10,6 +10,7 @@
 #include "base/text/suggest.h"
 #include "base/text/text.h"
 #include "core/device.h"
+#include "core/given.h"
 #include "core/kernel.h"
 #include "core/observer.h"
 #include "core/values.h"
@@ -84,13 +85,14 @@ void launch_checked(const Kernel& kernel, const LaunchConfig& config, void* cons
 void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, PackedValues& values,
                      CallState& state) {
   const Stream stream = adopted(config.stream.native, state.device);
-  // A copy of host memory waits for the work before it: in the driver, deaf to Ctrl-C, and with the
-  // interpreter's lock.
+  // A copy of host memory waits for the work before it: in the driver, deaf to Ctrl-C. Another
+  // thread may enqueue work after this wait, so copies go without the interpreter's lock.
   wait_for(stream);
   std::vector<HostGroup> groups = group(state.hosts);
   for (HostGroup& one : groups) {
     one.memory.emplace(state.device, one.lead() + one.bytes());
     one.memory->set_name(one.name);
+    const WithoutGil released;
     one.memory->upload(one.begin, one.bytes(), one.lead(), stream);
   }
   for (const HostArgument& host : state.hosts) {
@@ -105,6 +107,7 @@ void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, Pack
   wait_for(stream);
   for (const HostGroup& one : groups) {
     if (!one.written) continue;
+    const WithoutGil released;
     one.memory->download(one.begin, one.bytes(), one.lead(), stream);
   }
   wait_for(stream);
@@ -120,8 +123,14 @@ launch::FieldValue field_value(PyObject* value, std::string_view name) {
   if (PyFloat_Check(value)) return PyFloat_AsDouble(value);
   if (PyUnicode_Check(value)) return text_of(value);
   if (PyIndex_Check(value) != 0 || PyBool_Check(value)) {
-    const long long number = PyLong_AsLongLong(Ref::checked(PyNumber_Index(value)).get());
-    if (number == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    const Ref index = Ref::checked(PyNumber_Index(value));
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+    if (overflow != 0) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the launch attribute {} is {}, which 64 bits do not hold", name,
+                  number_text(index.get()));
+    }
     return std::int64_t{number};
   }
   throw error(ErrorCode::kInvalidInput,
@@ -149,7 +158,7 @@ LaunchAttribute named_attribute(std::string_view name, PyObject* value) {
     PyObject *field = nullptr, *given = nullptr;
     Py_ssize_t position = 0;
     while (PyDict_Next(value, &position, &field, &given) != 0) {
-      builder.set(text_of(field), field_value(given, name));
+      builder.set(text_argument(field, "the name of a field"), field_value(given, name));
     }
   } else if (PyTuple_Check(value)) {
     const auto count = static_cast<std::size_t>(PyTuple_Size(value));

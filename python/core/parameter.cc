@@ -10,6 +10,7 @@
 #include "base/text/text.h"
 #include "capi/dtype.h"
 #include "core/device.h"
+#include "core/inner_array.h"
 #include "core/kernel.h"
 #include "core/kernel_writes.h"
 #include "core/raised.h"
@@ -86,20 +87,6 @@ void require_memory(std::uint64_t address, std::uint64_t bytes) {
 // The address of an array in memory of a GPU.
 std::uint64_t gpu_address(const Parameter& parameter, const TensorView& view, CallState& state) {
   const baton_tensor& tensor = view.tensor;
-  const auto type = static_cast<std::int32_t>(tensor.device.device_type);
-  if (state.simulated) {
-    refuse("is in memory of another device (DLPack's type {}, id {}); the kernel is on {}", type,
-           tensor.device.device_id, state.device.spec());
-  }
-  const bool everywhere = type == kDlCudaHost || type == kDlCudaManaged;
-  if (!everywhere && (type != kDlCuda || tensor.device.device_id != state.ordinal)) {
-    if (type == kDlCpu) {
-      refuse("is in host memory, which no kernel on {} can read; copy it there",
-             state.device.spec());
-    }
-    refuse("is in memory of another device (DLPack's type {}, id {}); the kernel is on {}, id {}",
-           type, tensor.device.device_id, state.device.spec(), state.ordinal);
-  }
   if (view.exchange != nullptr) {
     state.stream.note(view.exchange, tensor.device.device_id);
   } else {
@@ -136,12 +123,6 @@ void require_plain_values(PyObject* value) {
 
 void pack_host_array(const Parameter& parameter, TensorView view, std::size_t index,
                      CallState& state) {
-  if (!state.simulated) {
-    refuse(
-        "is in host memory, which no kernel on {} can read; copy it there, such as by "
-        "baton.array",
-        state.device.spec());
-  }
   require_element(parameter, view);
   const std::uint64_t bytes = contiguous_bytes(view.tensor);
   const std::uint64_t address = address_in(view.tensor);
@@ -186,11 +167,8 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
            printable(text_of(Ref::checked(PyObject_Str(value)).get())));
   }
   require_writable(parameter, view, index, state);
+  require_reachable(view, state.device, "the kernel");
   if (view.own != nullptr) {
-    if (!(view.own->device() == state.device)) {
-      refuse("is in memory of {}; the kernel is on {}", view.own->device().spec(),
-             state.device.spec());
-    }
     require_element(parameter, view);
     return view.own->address();
   }
@@ -229,7 +207,7 @@ std::uint64_t pack_integer(const Parameter& parameter, PyObject* value) {
   const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
   if (number == -1 && overflow == 0 && PyErr_Occurred() != nullptr) throw PythonError{};
   const auto out_of_range = [&](std::string_view bounds) {
-    refuse("is {}, which {}", text_of(Ref::checked(PyObject_Str(value)).get()), bounds);
+    refuse("is {}, which {}", number_text(value), bounds);
   };
   const bool takes_unsigned = !parameter.dtype || *parameter.dtype == DType::kU64;
   if (overflow > 0 && takes_unsigned && parameter.size == 8) {
@@ -368,9 +346,18 @@ PyObject* pointer_new(PyTypeObject*, PyObject* args, PyObject*) {
       [&] {
         PyObject* address = nullptr;
         if (PyArg_ParseTuple(args, "O:Pointer", &address) == 0) throw PythonError{};
+        if (PyIndex_Check(address) == 0) {
+          throw error(ErrorCode::kInvalidInput, "the address of a pointer is {}, it takes an int",
+                      with_article(type_name(address)));
+        }
         const Ref number = Ref::checked(PyNumber_Index(address));
         const unsigned long long value = PyLong_AsUnsignedLongLong(number.get());
-        if (value == ~0ull && PyErr_Occurred() != nullptr) throw PythonError{};
+        if (value == ~0ull && PyErr_Occurred() != nullptr) {
+          PyErr_Clear();
+          throw error(ErrorCode::kInvalidInput,
+                      "the address of a pointer is {}, which 64 bits do not hold",
+                      number_text(number.get()));
+        }
         return make_object(PointerValue{value});
       },
       Subject::kArguments);
@@ -385,7 +372,7 @@ PyObject* pointer_repr(PyObject* self) {
 }  // namespace
 
 CallState::CallState(const KernelValue& of)
-    : kernel(of), device(of.kernel.device()), simulated(of.simulated), ordinal(of.ordinal) {}
+    : kernel(of), device(of.kernel.device()), simulated(of.simulated) {}
 
 std::vector<Parameter> parameters_of(const Kernel& kernel) {
   const auto& params = kernel.facts().params;

@@ -44,7 +44,6 @@ struct CallState {
   const KernelValue& kernel;
   const Device& device;
   bool simulated;
-  std::int32_t ordinal;
   CallStream stream{};
   std::vector<HostArgument> hosts{};
   // Views that must live until the launch was made, or, with host arrays, has completed.

@@ -46,7 +46,7 @@ BundleChecks checks_argument(PyObject* keys, PyObject* verify) {
       {{"index", Verify::kIndex}, {"all", Verify::kAll}, {"once", Verify::kOnce}}};
   BundleChecks checks;
   if (verify != nullptr) {
-    const std::string_view name = text_of(verify);
+    const std::string_view name = text_argument(verify, "verify");
     const auto* found = std::find_if(kLevels.begin(), kLevels.end(),
                                      [&](const auto& level) { return level.first == name; });
     if (found == kLevels.end()) {
@@ -327,7 +327,7 @@ PyObject* loaded_check(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 PyObject* loaded_kernel(PyObject* self, PyObject* name) {
   return guarded([&]() -> Ref {
     const LoadedProgram& loaded = value_of<LoadedProgram>(self);
-    const std::string_view wanted = text_of(name);
+    const std::string_view wanted = text_argument(name, "the name of a kernel");
     for (const KernelModule& module : loaded.modules()) {
       for (const auto& [known, facts] : module.kernels) {
         if (known == wanted) return make_kernel(loaded.module(known).kernel(facts.name), nullptr);
@@ -345,8 +345,9 @@ PyObject* loaded_instance(PyObject* self, PyObject* const* args, Py_ssize_t narg
   return guarded([&] {
     static constexpr std::array<const char*, 1> kNames = {"executor"};
     const Given given("instance", kNames, 1, 0, args, nargs, names);
-    return make_executable(value_of<LoadedProgram>(self),
-                           given.set(0) == nullptr ? "stream" : given.text(0));
+    return make_executable(
+        value_of<LoadedProgram>(self),
+        given.set(0) == nullptr ? "stream" : text_argument(given[0], "executor"));
   });
 }
 

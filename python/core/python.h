@@ -104,7 +104,7 @@ inline void check(int result) {
 // Throws what is wrong with an object without UTF-8: another type than str, or a surrogate in it.
 [[noreturn]] void throw_no_text(PyObject* object);
 
-// The UTF-8 of a str, which lives as long as the object. Throws TypeError for another object.
+// The UTF-8 of a str, which lives as long as the object. Throws ArgumentError for another object.
 inline std::string_view text_of(PyObject* object) {
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_AsUTF8AndSize(object, &size);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "core/errors.h"
+#include "core/given.h"
 #include "core/values.h"
 
 namespace baton::python {
@@ -18,7 +19,7 @@ PyObject* step_contents(PyObject* self, PyObject* name) {
                   "the run has gone on: contents() of a step works during the call of after_step");
     }
     const auto* const step = static_cast<const CompletedStep*>(PyCapsule_GetPointer(self, kStep));
-    return array_parts(step->contents(text_of(name)));
+    return array_parts(step->contents(text_argument(name, "the name of a buffer")));
   });
 }
 

@@ -27,7 +27,7 @@ std::optional<std::uintptr_t> address_of(PyObject* object) {
   if (address == ~0ull && PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     throw error(ErrorCode::kInvalidInput, "the stream is {}, which is no address of a CUstream",
-                text_of(Ref::checked(PyObject_Str(object)).get()));
+                number_text(object));
   }
   return static_cast<std::uintptr_t>(address);
 }

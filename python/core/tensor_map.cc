@@ -17,7 +17,7 @@ namespace {
 template <typename Enum>
 Enum choice(PyObject* given, const char* what, Enum last) {
   if (given == nullptr) return Enum{};
-  const std::string_view name = text_of(given);
+  const std::string_view name = text_argument(given, what);
   std::vector<std::string_view> names;
   for (int i = 0; i <= static_cast<int>(last); ++i) {
     names.push_back(to_string(static_cast<Enum>(i)));

@@ -1,10 +1,13 @@
 #include "core/values.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "base/error.h"
 #include "base/text/suggest.h"
 #include "base/text/text.h"
+#include "core/errors.h"
 
 namespace baton::python {
 namespace {
@@ -194,11 +197,18 @@ Races races_argument(PyObject* object) {
   if (object == nullptr || object == Py_None || object == Py_False) return Races::kUsual;
   if (object == Py_True) return Races::kGlobal;
   if (PyUnicode_Check(object)) return parse_races(text_of(object));
-  PyErr_Format(PyExc_TypeError,
-               "races is of the type %s; it takes a bool, or one of the names "
-               "usual, global and model",
-               type_name(object).c_str());
-  throw PythonError{};
+  throw_argument_error(
+      fmt::format("races is of the type {}; it takes a bool, or one of the names usual, global and "
+                  "model",
+                  type_name(object)));
+}
+
+std::string number_text(PyObject* number) {
+  const Ref text = Ref::steal(PyObject_Str(number));
+  if (text) return std::string(text_of(text.get()));
+  if (PyErr_ExceptionMatches(PyExc_ValueError) == 0) throw PythonError{};
+  PyErr_Clear();
+  return "a number of thousands of digits";
 }
 
 DType dtype_argument(PyObject* object) {
@@ -227,9 +237,8 @@ std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::ui
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
   if (overflow != 0 || value < 0 || static_cast<std::uint64_t>(value) > most) {
-    const Ref text = Ref::checked(PyObject_Str(number.get()));
-    throw error(ErrorCode::kLimit, "{} is {}, it takes {} to {}", what, text_of(text.get()), least,
-                most);
+    throw error(ErrorCode::kLimit, "{} is {}, it takes {} to {}", what, number_text(number.get()),
+                least, most);
   }
   return static_cast<std::uint64_t>(value);
 }
@@ -274,7 +283,15 @@ std::vector<std::int64_t> shape_argument(PyObject* object) {
 std::optional<double> seconds_argument(PyObject* object) {
   if (object == nullptr || object == Py_None) return std::nullopt;
   const double seconds = PyFloat_AsDouble(object);
-  if (seconds == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+  if (seconds == -1 && PyErr_Occurred() != nullptr) {
+    const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+    if (!too_large && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw PythonError{};
+    PyErr_Clear();
+    throw_argument_error(
+        too_large ? "the timeout is more seconds than a float holds; pass None for no limit"
+                  : fmt::format("the timeout is {}, it takes seconds from 0 on",
+                                with_article(type_name(object))));
+  }
   // Written so that NaN is refused.
   if (!(seconds >= 0)) {
     throw error(ErrorCode::kInvalidInput, "the timeout is {}, it takes seconds from 0 on", seconds);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,9 @@ Ref part_of(const SmPartReport& part);
 // The races that a call asks for: nothing, a bool for those inside grids too, or a name that
 // parse_races takes. Throws TypeError for another object.
 Races races_argument(PyObject* object);
+
+// The digits of an int. Python itself writes no int of thousands of digits.
+std::string number_text(PyObject* number);
 
 // The dtype that a str names, or that an object names by its `name` or str, such as NumPy's and
 // torch's dtypes. Throws ArgumentError with the nearest name.

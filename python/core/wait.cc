@@ -139,6 +139,8 @@ void wait_for(const Stream& stream, std::optional<double> timeout) {
 
 std::optional<Error> synchronize(const Device& device) {
   try {
+    // The driver may wait for work that other threads enqueue meanwhile.
+    const WithoutGil released;
     device.synchronize();
   } catch (const Error& caught) {
     return caught;

@@ -68,8 +68,10 @@ def test_a_plan_takes_no_stream_of_another_device(add):
 
 
 def test_an_address_that_is_no_stream(add):
-    with pytest.raises(baton_package.Error):
-        add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=0x1234)
+    """With host arrays, for which the stream is needed at once, and with others, where the driver refuses the launch."""
+    for array in (np.zeros(1, np.int32), baton_package.zeros(1, "i32", add.device)):
+        with pytest.raises(baton_package.ArgumentError, match=f"0x1234 is not a stream of {add.device.spec};"):
+            add.launch(array, 1, grid=1, block=1, stream=0x1234)
 
 
 @pytest.mark.baton(findings="ignore")
@@ -90,8 +92,33 @@ def test_dead_memory(baton, add):
 
 @pytest.mark.parametrize("value", [-1, 2**64, 1.5, "0", None])
 def test_pointers_that_are_none(value):
-    with pytest.raises((baton_package.ArgumentError, TypeError, OverflowError)):
+    with pytest.raises(baton_package.ArgumentError, match="^the address of a pointer is "):
         baton_package.Pointer(value)
+
+
+# Python itself writes no text of such an int.
+HUGE = 10**5000
+
+
+@pytest.mark.parametrize("call", [
+    lambda add, y: add[1, 1](y, HUGE), lambda add, y: add[HUGE, 1](y, 1), lambda add, y: add[1, 1, HUGE](y, 1),
+    lambda add, y: add[1, 1](y, 1, stream=HUGE), lambda add, y: baton_package.Pointer(-HUGE),
+    lambda add, y: baton_package.empty(HUGE, "f32", add.device), lambda add, y: add.device.attribute(HUGE),
+    lambda add, y: add.launch(y, 1, grid=1, block=1, priority=HUGE),
+    lambda add, y: add.launch(y, 1, grid=1, block=1, priority=2**64),
+    lambda add, y: baton_package.Stream(add.device).synchronize(HUGE)])
+def test_ints_of_any_size(add, call):
+    with pytest.raises((baton_package.ArgumentError, baton_package.LimitError)):
+        call(add, np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize("call", [
+    lambda add: baton_package.Device("\ud800"), lambda add: add.module["\ud800"],
+    lambda add: baton_package.on(add.device, findings="\ud800"),
+    lambda add: add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, pdl="\ud800")])
+def test_a_text_that_utf8_does_not_have(add, call):
+    with pytest.raises(baton_package.ArgumentError, match="'.ud800' has half of a surrogate pair"):
+        call(add)
 
 
 @pytest.mark.parametrize("key", [(), (1,), 1, (1, 2, 3, 4), (-1, 1), (1, 2**32), (1.5, 1), ((1, 1, 1, 1), 1), ((), 1),
@@ -244,7 +271,17 @@ def test_classes_of_errors(baton, add):
                           (lambda: module[0], "indexed by the name of a kernel, not by an int"),
                           (lambda: baton_package.empty(4, "f32", stream=5), "empty.. takes a baton.Stream"),
                           (lambda: baton_package.Stream(device, "x"), "the priority of a stream is a str"),
-                          (lambda: waits_for_x.bind(device=device).set(N=1.5), "the symbol N is given a float")):
+                          (lambda: waits_for_x.bind(device=device).set(N=1.5), "the symbol N is given a float"),
+                          (lambda: baton_package.Device(5), "the name of a device is a str, not an int"),
+                          (lambda: waits_for_x.kernel(5, device), "the name of a kernel is a str, not an int"),
+                          (lambda: baton_package.Program("p.toml", verify=5), "verify is a str, not an int"),
+                          (lambda: baton_package.Program("p.toml", keys="k.pem"), "keys is one path, 'k.pem'"),
+                          (lambda: baton_package.on(device, findings=5), "findings is a str, not an int"),
+                          (lambda: baton_package.on(device, races=5), "races is of the type int"),
+                          (lambda: baton_package.Stream(device).synchronize("1"), "the timeout is a str"),
+                          (lambda: baton_package.triton.load(5), "an int was given: baton.triton.load takes"),
+                          (lambda: baton_package.capture(print, (1,), device=device, sizes=5), "sizes is an int"),
+                          (lambda: baton_package.capture(print, (1,), device=device, weights="w"), "weights is one str")):
         with pytest.raises(baton_package.ArgumentError, match=message):
             call()
     array = baton_package.zeros(1, "f32", device)

@@ -60,8 +60,9 @@ def test_an_allocator_that_gives_no_address(program):
     ({"seed": "x"}, "the seed is a str"), ({"seed": -1}, "the seed is -1"), ({"seed": 2**64}, "the seed is 1844"),
     ({"collectives": "mpi"}, "collectives is \"mpi\""), ({"collectives": 5}, "'collectives', not an int"),
     ({"N": 1.5}, "the symbol N is given a float"), ({"N": 2**63}, "which 64 bits do not hold"),
-    ({"symbols": {5: 1}}, "a str is needed, an int was given"), ({"pdl": 5}, "pdl is a str, not an int"),
-    ({"rewrite": 5}, "rewrite is a str, not an int"),
+    ({"symbols": {5: 1}}, "the names of symbols are of the type str, and one is an int"), ({"pdl": 5}, "pdl is a str, not an int"),
+    ({"rewrite": 5}, "rewrite is a str, not an int"), ({"rewrite": []}, "rewrite is a str, not a list"),
+    ({"pdl": {}}, "pdl is a str, not a dict"), ({"executor": 5}, "executor is a str, not an int"),
 ])
 def test_bind_refuses_settings_before_the_arrays_come(setting, message):
     """A program that waits for an input binds with the first call, and takes no wrong setting until then."""

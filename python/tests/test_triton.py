@@ -88,6 +88,12 @@ def test_missing_files(baton, tmp_path):
     (tmp_path / "k.json").write_text('{"name": "k", "target": {"backend": "cuda"}}')
     with pytest.raises(baton_package.NotFoundError, match="k.ptx is missing"):
         baton_package.triton.load(tmp_path, baton.target)
+    (tmp_path / "k.ptx").write_bytes((DATA / "scale_rows.ptx").read_bytes())
+    for text, message in (('{"name"', "k.json is no JSON"), ("[]", "not what Triton writes"),
+                          ('{"name": "k", "target": {"backend": "cuda"}}', "it has no num_warps")):
+        (tmp_path / "k.json").write_text(text)
+        with pytest.raises(baton_package.Error, match=message):
+            baton_package.triton.load(tmp_path, baton.target)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "baton/stream.h"
 #include "launch/attribute_limits.h"
 #include "launch/attribute_table.h"
 #include "launch/attribute_values.h"
@@ -88,6 +89,24 @@ std::optional<Error> broken(const KernelState& kernel, const ResolvedKernel& res
   }
 }
 
+// A refusal whose cause is the launch's stream: it is none, or one of another device.
+std::optional<Error> broken_stream(const ResolvedKernel& resolved, const LaunchConfig& config,
+                                   CUresult result) {
+  if (result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_CONTEXT) {
+    return std::nullopt;
+  }
+  const Device& device = resolved.device();
+  try {
+    const Device own = Stream::adopt(device, config.stream.native).device();
+    if (own == device) return std::nullopt;
+    return error(ErrorCode::kInvalidInput, "the stream 0x{:x} is of {}, the launch is on {}",
+                 reinterpret_cast<std::uintptr_t>(config.stream.native), own.spec(), device.spec());
+  } catch (const Error& failure) {
+    if (failure.code() == ErrorCode::kInvalidInput) return failure;
+    return std::nullopt;
+  }
+}
+
 // What may be behind a refusal that breaks no limit.
 void note_suspects(const ResolvedKernel& resolved, const LaunchConfig& config, CUresult result,
                    Error& failure) {
@@ -132,6 +151,11 @@ Error diagnose(const KernelState& kernel, const ResolvedKernel& resolved,
   if (auto limit = broken(kernel, resolved, config)) {
     limit->of_driver(result);
     return std::move(*limit);
+  }
+  if (auto stream = broken_stream(resolved, config, result)) {
+    stream->of_driver(result);
+    stream->note(describe(kernel, resolved, config));
+    return std::move(*stream);
   }
   Error failure = driver_error(device, result);
   try {

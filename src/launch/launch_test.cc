@@ -309,5 +309,25 @@ TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
   EXPECT_THAT(earlier.what(), HasSubstr("kernel mixed was not launched"));
 }
 
+TEST(Diagnosis, NamesAStreamThatIsNone) {
+  const Device device = Device::open("sim:tiny");
+  const Kernel kernel =
+      Module::load(device, Image::from_bytes(kKernels, "kernels.ptx")).kernel("mixed");
+  const auto diagnosed = [&](NativeStream stream) {
+    const LaunchConfig config{.block = 64, .stream = LaunchConfig::StreamRef(stream, device)};
+    return kernel.diagnose(config, CUDA_ERROR_INVALID_HANDLE);
+  };
+  const Error none = diagnosed(reinterpret_cast<NativeStream>(std::uintptr_t{0xdead}));
+  EXPECT_EQ(none.code(), ErrorCode::kInvalidInput);
+  EXPECT_EQ(none.driver_result(), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_THAT(none.what(), AllOf(HasSubstr("0xdead is not a stream of sim:tiny"),
+                                 HasSubstr("kernel mixed on sim:tiny")));
+  const Stream other(Device::open("sim:b200"));
+  EXPECT_THAT(diagnosed(other.native()).what(),
+              HasSubstr(" is of sim:b200, the launch is on sim:tiny"));
+  const Stream own(device);
+  EXPECT_EQ(diagnosed(own.native()).code(), ErrorCode::kDriver);
+}
+
 }  // namespace
 }  // namespace baton::launch_test

@@ -24,6 +24,7 @@ class CountedWait : public HostWait {
   void until(const driver::Driver&, CUcontext, const Wait& wait) override {
     ++waits_;
     while (!wait()) work_may_end();
+    more_work();
   }
   bool until_released(const driver::Driver&, CUcontext, const Wait& wait) noexcept override {
     ++releases_;
@@ -31,6 +32,7 @@ class CountedWait : public HostWait {
       if (ends_first_) return false;
       work_may_end();
     }
+    more_work();
     return true;
   }
 
@@ -50,14 +52,28 @@ class CountedWait : public HostWait {
     ended_ = true;
   }
   void end_first() { ends_first_ = true; }
+  // The next waits end when another thread has enqueued work again.
+  void bring_work(const Stream& stream, int times) {
+    bringing_ = &stream;
+    times_ = times;
+    begin_work(stream);
+  }
   int waits() const { return waits_; }
   int releases() const { return releases_; }
 
  private:
+  void more_work() {
+    if (times_ == 0) return;
+    --times_;
+    begin_work(*bringing_);
+  }
+
   const std::thread::id thread_ = std::this_thread::get_id();
   std::optional<std::promise<void>> work_;
   bool ended_ = false, ends_first_ = false;
   int waits_ = 0, releases_ = 0;
+  const Stream* bringing_ = nullptr;
+  int times_ = 0;
 };
 
 class HostWaitTest : public testing::Test {
@@ -93,6 +109,19 @@ TEST_F(HostWaitTest, DestructorsAwaitTheWork) {
   }
   EXPECT_EQ(wait_.releases(), 1);
   EXPECT_TRUE(stream.done());
+}
+
+// The driver would wait for it with the interpreter's lock, deaf to signals.
+TEST_F(HostWaitTest, WorkThatComesMeanwhileIsAwaitedToo) {
+  const Stream stream(device_);
+  wait_.bring_work(stream, 2);
+  device_.synchronize();
+  EXPECT_EQ(wait_.waits(), 3);
+  {
+    const Memory memory(device_, 16);
+    wait_.bring_work(stream, 2);
+  }
+  EXPECT_EQ(wait_.releases(), 3);
 }
 
 TEST_F(HostWaitTest, WhatIsStillInUseStays) {

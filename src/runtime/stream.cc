@@ -24,22 +24,23 @@ CUdevice device_of(const driver::Driver& driver, CUcontext context) {
 }
 
 // Throws kInvalidInput where the driver says that the handle is none of its streams.
-void require_stream(const driver::Driver& driver, CUstream stream, CUresult result) {
+void require_stream(const Device& device, CUstream stream, CUresult result) {
   if (result != CUDA_ERROR_INVALID_HANDLE && result != CUDA_ERROR_INVALID_VALUE) return;
   throw error(ErrorCode::kInvalidInput,
-              "0x{:x} is not a stream of {}; give a CUstream that it made and that lives",
-              reinterpret_cast<std::uintptr_t>(stream), driver.name);
+              "0x{:x} is not a stream of {}; give a CUstream that its driver made and that lives",
+              reinterpret_cast<std::uintptr_t>(stream), device.spec());
 }
 
 // The green context of a stream; null for a stream of none, and for a driver without them.
-CUgreenCtx green_of(const driver::Driver& driver, CUstream stream) {
+CUgreenCtx green_of(const Device& device, CUstream stream) {
+  const driver::Driver& driver = device.driver();
   CUgreenCtx green = nullptr;
   const bool has_them = driver.cuStreamGetGreenCtx != nullptr &&
                         driver.cuCtxFromGreenCtx != nullptr &&
                         driver.cuGreenCtxGetDevResource != nullptr;
   if (!has_them) return nullptr;
   const CUresult result = driver.cuStreamGetGreenCtx(stream, &green);
-  require_stream(driver, stream, result);
+  require_stream(device, stream, result);
   driver::check(driver, result, "cuStreamGetGreenCtx");
   return green;
 }
@@ -69,7 +70,7 @@ Stream::Stream(const SmPart& part, int priority)
 Stream Stream::adopt(const Device& device, NativeStream stream) {
   if (is_default_stream(stream)) return Stream(device, stream, false);
   const driver::Driver& driver = device.driver();
-  if (CUgreenCtx const green = green_of(driver, stream)) {
+  if (CUgreenCtx const green = green_of(device, stream)) {
     CUcontext part = nullptr;
     BATON_DRIVER_CALL(driver, cuCtxFromGreenCtx, &part, green);
     Stream adopted(DeviceState::handle(device.state()->sibling(device_of(driver, part))), stream,
@@ -80,7 +81,7 @@ Stream Stream::adopt(const Device& device, NativeStream stream) {
   }
   CUcontext context = nullptr;
   const CUresult result = driver.cuStreamGetCtx(stream, &context);
-  require_stream(driver, stream, result);
+  require_stream(device, stream, result);
   driver::check(driver, result, "cuStreamGetCtx");
   if (context == device.native_context()) return Stream(device, stream, false);
 

@@ -115,7 +115,8 @@ TEST_F(StreamTest, NoStreamIsAnError) {
     ADD_FAILURE() << "was not refused";
   } catch (const Error& refusal) {
     EXPECT_EQ(refusal.code(), ErrorCode::kInvalidInput);
-    EXPECT_NE(refusal.message().find("is not a stream of "), std::string::npos)
+    EXPECT_NE(refusal.message().find(" is not a stream of " + device_.spec() + ";"),
+              std::string::npos)
         << refusal.message();
   }
 }
