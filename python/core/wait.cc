@@ -86,6 +86,13 @@ class PythonWait : public HostWait {
     }
     return true;
   }
+
+  void let_others_run(const std::function<void()>& call) noexcept override {
+    const WithGil held;
+    const HeldException pending;
+    const WithoutGil released;
+    call();
+  }
 };
 
 class PythonCompilerWait : public compiler::CompilerWait {

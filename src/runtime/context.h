@@ -53,7 +53,7 @@ void release_in_context(const Device& device, Function give_back) noexcept {
 template <typename Function>
 void release_after_work(const Device& device, Function give_back) noexcept {
   if (await_release(device.driver(), device.native_context())) {
-    release_in_context(device, give_back);
+    let_others_run([&] { release_in_context(device, give_back); });
   }
 }
 

@@ -154,6 +154,12 @@ bool await_release(const driver::Driver& driver, CUcontext context) noexcept {
   }
 }
 
+void let_others_run(const std::function<void()>& call) noexcept {
+  HostWait* const wait = wait_of_this_thread();
+  if (wait == nullptr) return call();
+  wait->let_others_run(call);
+}
+
 bool poll_for_a_moment(const std::function<bool()>& done,
                        std::chrono::steady_clock::time_point begin) {
   using Clock = std::chrono::steady_clock;

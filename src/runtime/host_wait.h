@@ -27,6 +27,8 @@ class HostWait {
   // The same for destructors: returns false where the wait ended early and the work goes on.
   virtual bool until_released(const driver::Driver& driver, CUcontext context,
                               const Wait& wait) noexcept = 0;
+  // Makes a call in which the driver may wait. The interpreter's other threads run meanwhile.
+  virtual void let_others_run(const std::function<void()>& call) noexcept = 0;
 };
 
 // From now on threads wait by `wait`, which lives as long as the process. Null: the driver waits.
@@ -42,6 +44,9 @@ void await_query(const driver::Driver& driver, CUcontext context,
 // For destructors: false where work goes on that may use what is given back. Then it stays until
 // the process ends.
 bool await_release(const driver::Driver& driver, CUcontext context) noexcept;
+// Makes the call that gives something back, after `await_release`. Another thread may have enqueued
+// work since, for which the driver then waits.
+void let_others_run(const std::function<void()>& call) noexcept;
 
 // Calls `done` until it returns true, or for a moment. Waits that are short do not sleep.
 bool poll_for_a_moment(const std::function<bool()>& done,

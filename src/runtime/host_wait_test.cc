@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <optional>
 #include <thread>
@@ -35,6 +36,11 @@ class CountedWait : public HostWait {
     more_work();
     return true;
   }
+  // The other threads let the work end.
+  void let_others_run(const std::function<void()>& call) noexcept override {
+    work_may_end();
+    call();
+  }
 
   // Work that goes on until `work_may_end`.
   void begin_work(const Stream& stream) {
@@ -48,7 +54,7 @@ class CountedWait : public HostWait {
     BATON_DRIVER_CALL(device.driver(), cuLaunchHostFunc, stream.native(), held, &*work_);
   }
   void work_may_end() {
-    if (!ended_) work_->set_value();
+    if (!ended_ && work_) work_->set_value();
     ended_ = true;
   }
   void end_first() { ends_first_ = true; }
@@ -122,6 +128,17 @@ TEST_F(HostWaitTest, WorkThatComesMeanwhileIsAwaitedToo) {
     wait_.bring_work(stream, 2);
   }
   EXPECT_EQ(wait_.releases(), 3);
+}
+
+// Then the driver waits, and only other threads can end the work.
+TEST_F(HostWaitTest, WorkThatNeverStopsComingIsLeftToTheDriver) {
+  const Stream stream(device_);
+  {
+    const Memory memory(device_, 16);
+    wait_.bring_work(stream, 1000);
+  }
+  EXPECT_LT(wait_.releases(), 100);
+  EXPECT_TRUE(stream.done());
 }
 
 TEST_F(HostWaitTest, WhatIsStillInUseStays) {
