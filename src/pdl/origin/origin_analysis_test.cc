@@ -85,5 +85,14 @@ mov.u64 %d2, s; )" +
   }
 }
 
+TEST(OriginAnalysis, APlaceInAVariableIsOfThatVariable) {
+  for (const char* const place : {"table", "table+64"}) {
+    EXPECT_EQ(
+        text_of(footprint_of("mov.u64 %d1, " + std::string(place) + "; ld.global.u32 %r3, [%d1];",
+                             ".global .align 8 .b8 table[256];")),
+        "early read table");
+  }
+}
+
 }  // namespace
 }  // namespace baton::overlap::origin_analysis_test
