@@ -74,7 +74,7 @@ KeptAddresses AddressFlow::spread(KeptAddresses kept, const MemoryNames& names) 
                          return kept.may_be_in(names(id));
                        }));
     if (!step.leaves && !gets) return;
-    if (step.writes_any && !std::exchange(kept.anywhere_, true)) grew = true;
+    kept.anywhere_ |= step.writes_any;
     for (const overlap::MemoryId id : step.writes) grew |= kept.names_.insert(names(id)).second;
   };
   do {

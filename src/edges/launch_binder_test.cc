@@ -1,5 +1,6 @@
 // What is kept of a launch from one execution to the next.
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +40,26 @@ TEST_F(LaunchBinderTest, AViewStaysAsWideAsItsAlignmentLeads) {
   EXPECT_EQ(verdict("444 * i"), EdgeVerdict::kProven);
   EXPECT_EQ(verdict("496 * i"), EdgeVerdict::kUnknown);
   EXPECT_EQ(verdict("540 * i"), EdgeVerdict::kUnknown);
+}
+
+// A launch that does not wait may end before the launch before it does.
+TEST_F(LaunchBinderTest, TheGridAndTheBlockTellWhetherALaunchWaits) {
+  const auto verdict = [](int blocks, int threads) {
+    const auto step = [&](const std::string& kernel, const std::string& arguments) {
+      return fmt::format("{{ launch = \"{}\", grid = [{}], block = [{}], args = [{}] }}", kernel,
+                         blocks, threads, arguments);
+    };
+    const std::string text =
+        buffer("x", "i32", "[64]", "input", "zeros") +
+        buffer("y", "i32", "[64]", "output", "zeros") +
+        buffer("z", "i32", "[64]", "output", "zeros") + edge_kernel("late") +
+        "[kernels.waits_in_grids]\nptx = \"chosen.ptx\"\n[[steps]]\nrepeat = 1\nsteps = " +
+        join({step("late", "\"x\", \"y\""), step("waits_in_grids", "\"z\"")}) + "\n";
+    return Executable::prepare(program(text), open_device()).check().edges.at(0).verdict;
+  };
+  EXPECT_EQ(verdict(1, 1), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(1, 4), EdgeVerdict::kUnknown);
+  EXPECT_EQ(verdict(4, 1), EdgeVerdict::kProven);
 }
 
 }  // namespace

@@ -12,27 +12,6 @@
 namespace baton::overlap {
 namespace {
 
-// The bytes of the only access of a body: "1 [256, 352)", or "unknown".
-std::string reach(const std::string& body, std::uint64_t count = RangeLaunch::kCount,
-                  const std::string& before = "") {
-  const Footprint footprint = footprint_of(body, before);
-  if (footprint.accesses.size() != 1) return "not one access";
-  const DefinitionGraph graph(*footprint.code);
-  const std::vector<GivenArgument> given = RangeLaunch::arguments(count);
-  const auto found =
-      AccessRanges(footprint, graph, given, RangeLaunch::kExtents, RangeLaunch::kNumber)
-          .of(footprint.accesses[0]);
-  if (!found) return "unknown";
-  return fmt::format("{} [{}, {})", found->memory, static_cast<std::int64_t>(found->begin),
-                     static_cast<std::int64_t>(found->end));
-}
-
-// Whether a limit of fewer than 32 bits is known.
-bool is_bounded(const std::string& body, std::uint64_t count = RangeLaunch::kCount) {
-  const std::string found = reach(body, count);
-  return found != "unknown" && found.size() < 20;
-}
-
 // %i: the thread's index in the grid, 0 to 23; %e: its element of %a.
 constexpr char kIndex[] =
     ".reg .b32 %i, %s; .reg .b64 %e; .reg .pred %q;\n"
@@ -412,20 +391,13 @@ TEST(AccessRanges, TheLaunchChooses) {
 // What the launch does not execute gives no value.
 TEST(AccessRanges, OfWhatIsExecuted) {
   const auto of = [](std::uint64_t count) {
-    const Footprint footprint = footprint_of(
+    return reach_of_executed(
         "mov.u64 %d1, %a; setp.lt.u32 %p1, %r0, 8; @%p1 bra ON; mov.u64 %d1, %b; ON:\n"
-        "ld.global.u32 %r3, [%d1];");
-    const DefinitionGraph graph(*footprint.code);
-    const std::vector<GivenArgument> given = RangeLaunch::arguments(count);
-    const std::vector<bool> some =
-        executed(footprint, given, RangeLaunch::kExtents.block, RangeLaunch::kExtents.grid);
-    const auto found =
-        AccessRanges(footprint, graph, given, RangeLaunch::kExtents, RangeLaunch::kNumber, some)
-            .of(footprint.accesses[0]);
-    return found ? found->memory : 0;
+        "ld.global.u32 %r3, [%d1];",
+        count);
   };
-  EXPECT_EQ(of(7), RangeLaunch::kX);
-  EXPECT_EQ(of(8), 0u) << "the first definition is executed, too";
+  EXPECT_EQ(of(7), "1 [256, 260)");
+  EXPECT_EQ(of(8), "unknown") << "the first definition is executed, too";
 }
 
 // An address before its memory, or far behind it, may have wrapped.

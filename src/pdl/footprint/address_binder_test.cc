@@ -72,6 +72,10 @@ TEST(AddressBinder, ConditionsTellLoadedAddresses) {
   const GivenArgument null = GivenArgument::scalar(0);
   EXPECT_EQ(why(bit("") + of_null, null), UnknownAddress::kNoBuffer);
   EXPECT_EQ(why(narrow + "mov.u64 %d1, 64; L:" + of_null, null), std::nullopt);
+  const std::string indexed =
+      "ld.global.u64 %d4, [%a]; add.u64 %d4, %a, %d4; ld.global.u32 %r3, [%d4];"
+      "setp.eq.u32 %p1, %r3, 0; @%p1 bra L; mov.u64 %d1, 64; L:";
+  EXPECT_EQ(why(indexed + of_null, null), std::nullopt) << "32 bits, wherever they lie";
   // From an address in memory of the block to anywhere.
   const std::string from_shared = "add.u64 %d1, %d1, %d5; st.u32 [%d1], 1;";
   const std::string shared = "mov.u64 %d5, shared; cvta.shared.u64 %d5, %d5;";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "pdl/test_support.h"
@@ -10,8 +11,7 @@ namespace baton::overlap::shuffles_test {
 namespace {
 
 // By shuffle, in order: "+" if it is a lone one.
-std::string lone_ones(const std::string& body) {
-  const auto module = module_of(body);
+std::string lone_ones(const std::shared_ptr<const ptx::ParsedModule>& module) {
   const Code code = read_code(module, *module->function("k"));
   const std::vector<bool> lone = find_lone_shuffles(code);
   std::string text;
@@ -19,6 +19,9 @@ std::string lone_ones(const std::string& body) {
     if (code.operations[at].exchange == Exchange::kShuffled) text += lone[at] ? "+" : "-";
   }
   return text;
+}
+std::string lone_ones(const std::string& body) {
+  return lone_ones(module_of(body));
 }
 
 std::string shuffle(const std::string& mode = "idx", const std::string& mask = "-1") {
@@ -49,6 +52,36 @@ TEST(Shuffles, OfOtherQualifiersOrMasksDoNotMeet) {
   EXPECT_EQ(lone_ones(kIf + shuffle("idx", "%r0") + kElse + shuffle("idx", "15") + "ON:"), "--");
   EXPECT_EQ(lone_ones(shuffle("idx", "%r0") + shuffle("idx", "15")), "--")
       << "what mask the first one has is not known";
+  EXPECT_EQ(lone_ones(shuffle("idx", "15") + shuffle("idx", "%r0")), "--");
+}
+
+// Lanes meet by the number of shuffles of their kind that they have passed, and by nothing else.
+TEST(Shuffles, OfTheirKindAloneCount) {
+  EXPECT_EQ(
+      lone_ones(kIf + "mov.u32 %r5, 1; mov.u32 %r6, 1;\n" + shuffle() + kElse + shuffle() + "ON:"),
+      "--");
+  EXPECT_EQ(lone_ones(kIf + shuffle("bfly") + shuffle() + kElse + shuffle() + "ON:"), "+--");
+}
+
+// A lane that leaves the second one out is at its third one when others are at theirs.
+TEST(Shuffles, WithAGuardMayCount) {
+  EXPECT_EQ(lone_ones(shuffle() + "@%p1 " + shuffle() + shuffle() + shuffle()), "+---");
+}
+
+TEST(Shuffles, OfManyMasksAreNotCounted) {
+  std::string body;
+  for (int mask = 1; mask <= 10; ++mask) {
+    body += shuffle("idx", std::to_string(mask)) + shuffle("idx", std::to_string(mask));
+  }
+  EXPECT_EQ(lone_ones(body), std::string(16, '+') + "----");
+}
+
+TEST(Shuffles, TheFirstInstructionMayBeOne) {
+  EXPECT_EQ(lone_ones(ptx::ParsedModule::parse(
+                ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+                ".reg .b32 %r<4>; shfl.sync.idx.b32 %r3, %r1, 0, 31, -1; ret; }",
+                "k.ptx")),
+            "+");
 }
 
 // The lanes of one branch have 1, and those of the other one `other`. The first ones write to c

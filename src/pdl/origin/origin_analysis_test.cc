@@ -126,5 +126,14 @@ TEST(OriginAnalysis, AnAddedParameterDoesNotTellThePlace) {
   EXPECT_FALSE(reads_p1("mov.u64 %d1, 64;" + added));
 }
 
+TEST(OriginAnalysis, APlaceInAVariableIsOfThatVariable) {
+  for (const char* const place : {"table", "table+64"}) {
+    EXPECT_EQ(
+        text_of(footprint_of("mov.u64 %d1, " + std::string(place) + "; ld.global.u32 %r3, [%d1];",
+                             ".global .align 8 .b8 table[256];")),
+        "early read table");
+  }
+}
+
 }  // namespace
 }  // namespace baton::overlap::origin_analysis_test
