@@ -95,7 +95,7 @@ endfunction()
 # baton_program_test(ROOM a_test.cc ...): tests that run whole programs, on the simulated GPU always
 # and on the first CUDA GPU under the label `gpu`. They link the whole library.
 function(baton_program_test room)
-  add_executable(baton_${room}_test ${ARGN})
+  add_executable(baton_${room}_test ${ARGN} "${PROJECT_SOURCE_DIR}/tests/device_is_here.cc")
   target_link_libraries(baton_${room}_test PRIVATE
     baton_all GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(baton_${room}_test PRIVATE BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

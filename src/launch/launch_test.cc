@@ -312,7 +312,7 @@ TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
 TEST(Diagnosis, NamesAStreamThatIsNone) {
   const Device device = Device::open("sim:tiny");
   const Kernel kernel =
-      Module::load(device, Image::from_bytes(kKernels, "kernels.ptx")).kernel("mixed");
+      Module::load(device, Image::from_bytes(kLaunchKernels, "kernels.ptx")).kernel("mixed");
   const auto diagnosed = [&](NativeStream stream) {
     const LaunchConfig config{.block = 64, .stream = LaunchConfig::StreamRef(stream, device)};
     return kernel.diagnose(config, CUDA_ERROR_INVALID_HANDLE);
