@@ -276,13 +276,19 @@ bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) try {
   if (bytes == 0 || bytes > capacity - used) return false;
   std::shared_ptr<Backing> backing = Backing::make(bytes);
   if (backing == nullptr) return false;
+  unsettled.push_back(base);
+  try {
+    live[base] = &allocations[base];
+  } catch (const std::bad_alloc&) {
+    allocations.erase(base);
+    unsettled.pop_back();
+    throw;
+  }
   Allocation& allocation = allocations[base];
   used += bytes;
   allocation.size = bytes;
   allocation.backing = std::move(backing);
   allocation.backing->shadow().notes = watched;
-  live[base] = &allocation;
-  unsettled.push_back(base);
   current = nullptr;
   return true;
 } catch (const std::bad_alloc&) {

@@ -1,9 +1,11 @@
 #include "sim/engine/memory/memory.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <string>
@@ -268,21 +270,54 @@ TEST(DeviceMemory, RefusesWhatTheHostCannotMap) {
 
 // The sanitizers reserve more addresses than any limit leaves.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The process may take so many bytes more.
+void limit_memory(std::uint64_t bytes) {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = pages * static_cast<std::uint64_t>(getpagesize()) + bytes;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
 // In a process of its own, whose memory ends soon: small allocations come from the heap.
 TEST(DeviceMemoryDeathTest, RefusesWhatTheHeapCannotHold) {
   const auto exhaust = [] {
     DeviceMemory memory(0, kConstantBit);
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit{};
-    getrlimit(RLIMIT_AS, &limit);
-    limit.rlim_cur = pages * static_cast<std::uint64_t>(getpagesize()) + 64 * kMiB;
-    setrlimit(RLIMIT_AS, &limit);
+    limit_memory(64 * kMiB);
     std::uint64_t held = 0;
     while (memory.allocate(128 * 1024) != 0) ++held;
     _exit(memory.used() == held * 128 * 1024 ? 0 : 1);
   };
   EXPECT_EXIT(exhaust(), testing::ExitedWithCode(0), "");
+}
+
+// The heap gets 80 bytes back at a time, and so each part of an allocation is once what it lacks.
+TEST(DeviceMemoryDeathTest, WhatTheHeapHoldsInPartLeavesNothing) {
+  const auto give_back = [] {
+    DeviceMemory memory(0, kConstantBit);
+    mallopt(M_MXFAST, 0);  // blocks that are freed become one with their neighbours
+    std::vector<void*> blocks;
+    blocks.reserve(kMiB);
+    limit_memory(8 * kMiB);
+    while (void* const block = std::malloc(64)) blocks.push_back(block);
+    // What the C library keeps of each size.
+    [[maybe_unused]] void* volatile kept = nullptr;
+    for (std::size_t size = 16; size <= 1024; size += 16) {
+      while ((kept = std::malloc(size)) != nullptr) continue;
+    }
+    const std::size_t middle = blocks.size() / 2;  // neighbours from here on
+    std::size_t given = 0;
+    std::uint64_t address = 0;
+    for (; address == 0 && given < 200; ++given) {
+      std::free(blocks[middle + given]);
+      address = memory.allocate(16);
+      if (memory.used() != (address == 0 ? 0 : 16)) _exit(1);
+    }
+    // More than the blocks that the C library keeps for requests of their size.
+    _exit(address != 0 && given > 7 ? 0 : 2);
+  };
+  EXPECT_EXIT(give_back(), testing::ExitedWithCode(0), "");
 }
 #endif
 
