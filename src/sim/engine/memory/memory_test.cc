@@ -304,7 +304,9 @@ TEST(DeviceMemoryDeathTest, WhatTheHeapHoldsInPartLeavesNothing) {
     // What the C library keeps of each size.
     [[maybe_unused]] void* volatile kept = nullptr;
     for (std::size_t size = 16; size <= 1024; size += 16) {
-      while ((kept = std::malloc(size)) != nullptr) continue;
+      do {
+        kept = std::malloc(size);
+      } while (kept != nullptr);
     }
     const std::size_t middle = blocks.size() / 2;  // neighbours from here on
     std::size_t given = 0;
