@@ -36,7 +36,9 @@ def install(version):
 
 def test(version, folder):
     """Whether the tests pass with that version."""
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    # The tests run in another folder than the one that relative paths are of.
+    given = map(os.path.abspath, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    path = os.pathsep.join([str(folder), *given])
     environment = dict(os.environ, PYTHONPATH=path)
     used = subprocess.run([sys.executable, "-c", "import tvm_ffi; print(tvm_ffi.__file__)"], env=environment,
                           capture_output=True, text=True, check=False).stdout.strip()
