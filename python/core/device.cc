@@ -131,7 +131,7 @@ PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t narg
     if (given.truth(0, false)) {
       if (const std::optional<Error> failure = synchronize(device)) {
         if (!is_simulated(device) || !is_of_kernel(*failure)) throw *failure;
-        device.recover();
+        recover(device);
       }
     }
     std::vector<FindingReport> findings = PendingFindings::instance().take(device);
@@ -354,8 +354,13 @@ Device device_argument(PyObject* object) {
   throw PythonError{};
 }
 
+void recover(const Device& device) {
+  const WithoutGil released;
+  device.recover();
+}
+
 void recover_from(const Device& device, const Error& failure) {
-  if (is_simulated(device) && is_of_kernel(failure)) device.recover();
+  if (is_simulated(device) && is_of_kernel(failure)) recover(device);
 }
 
 void report_findings(const Device& device, const Error* failure) {

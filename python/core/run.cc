@@ -117,7 +117,7 @@ std::optional<Error> without_gil(const Device& device, const Watch& watch, const
     }
   }
   // A run that is ended stops the simulated GPU.
-  if (watch.raised() && is_simulated(device)) device.recover();
+  if (watch.raised() && is_simulated(device)) recover(device);
   watch.rethrow();
   if (failure) recover_from(device, *failure);
   return failure;

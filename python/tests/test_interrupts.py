@@ -206,3 +206,51 @@ atexit.register(print, "ends", flush=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == -signal.SIGINT
+
+
+def test_a_wait_ends_beside_a_thread_that_copies_and_drops():
+    """Each of its calls may come to wait for the kernel, in the driver, and must let the other thread end it."""
+    result = run("""
+        import faulthandler, signal, threading
+        import numpy as np
+        import baton
+
+        faulthandler.dump_traceback_later(60, exit=True)
+        device = baton.Device("sim:tiny")
+        source = 'extern "C" __global__ void spin(int* p) { for (;;) atomicAdd(p, 1); }'
+        spin = baton.compile(text=source, device=device)["spin"]
+        flag, array, stream = baton.zeros(1, "i32", device), baton.zeros(1, "i32", device), baton.Stream(device)
+        ended, waits = False, False
+
+        def press(number, frame):
+            global waits
+            if waits:
+                waits = False
+                raise KeyboardInterrupt
+
+        def copies():
+            while not ended:
+                try:
+                    array.copy_from(np.ones(1, np.int32))
+                    baton.empty(1, "i32", device)
+                except baton.Error:
+                    pass
+
+        signal.signal(signal.SIGALRM, press)
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        thread = threading.Thread(target=copies)
+        thread.start()
+        for _ in range(40):
+            spin.launch(flag, grid=1, block=1, stream=stream)
+            while not stream.done:
+                try:
+                    waits = True
+                    stream.synchronize()
+                except (KeyboardInterrupt, baton.Error):
+                    pass
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        ended = True
+        thread.join()
+        print("ended")
+        """, check=False)
+    assert result.stdout == "ended\n", result.stderr
