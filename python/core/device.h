@@ -25,8 +25,8 @@ int ordinal_of(const Device& device);
 // is the error of the wait itself, if it failed.
 void report_findings(const Device& device, const Error* failure = nullptr);
 
-// Ends the error state of a simulated GPU. Other threads run meanwhile: what they have enqueued since
-// the failure is awaited, and they may have to stop it.
+// Ends the error state of a simulated GPU. Other threads run meanwhile: what they have enqueued
+// since the failure is awaited, and they may have to stop it.
 void recover(const Device& device);
 
 // Ends the error state of the simulated GPU, if this failure left one, so that later calls are not
