@@ -115,7 +115,7 @@ TEST_F(StepsThatAreLeftOut, TellAlignmentsOfMemoryBeside) {
   }
 }
 
-// What a collective receives is not known.
+// A collective may receive anything.
 TEST_F(StepsThatAreLeftOut, MayBeCollectives) {
   const auto of_ranks = [](const std::vector<std::string>& steps) {
     const std::string text = text_of(steps, "[world]\nranks = 2\n");

@@ -10,7 +10,7 @@ namespace baton::shim {
 struct HostFrame {
   const void* address = nullptr;  // in the instruction that called
   std::string_view object;        // the file that holds it; empty where that is not known
-  const void* base = nullptr;     // where the file's first byte is
+  const void* base = nullptr;     // the address of the file's first byte
   std::string_view function;      // that others may call by this name; empty: none
 };
 

@@ -133,6 +133,7 @@ void call_failed(const void* function, CUresult result) noexcept {
   if (CallErrors::which() == CallErrors::Which::kNone) return;
   void* const* const slots = baton_slots;
   const auto slot = std::find(slots, slots + symbols().size(), function);
+  if (slot == slots + symbols().size()) return;  // no symbol of this library
   const Symbol& symbol = symbols()[static_cast<std::size_t>(slot - slots)];
   // That an entry is not there is an answer.
   if (result == CUDA_ERROR_NOT_FOUND && symbol.name == "cuGetProcAddress") return;

@@ -12,7 +12,7 @@
 namespace baton::overlap::address_binder_test {
 namespace {
 
-// What the last argument says of a body that stores.
+// Returns what the binder says of the last argument, for a body that stores.
 template <typename Tell>
 auto of_store(const std::string& body, const GivenArgument& third, LoadedValue loaded,
               const Tell& tell) {

@@ -61,7 +61,7 @@ TEST(ChosenRanges, ARestOf64BitsHasAMaskOf64Bits) {
   };
   EXPECT_EQ(of("add.s64 %d4, %x, 0;", "-8"), "1 [256, 267)");
   EXPECT_EQ(of("add.s64 %d4, %x, 0;", "0xfffffff8"), "unknown") << "the upper bits stay";
-  EXPECT_EQ(of("add.s64 %d4, %x, %a;", "-8"), "unknown") << "an address is no number";
+  EXPECT_EQ(of("add.s64 %d4, %x, %a;", "-8"), "unknown") << "an address in place of a number";
 }
 
 }  // namespace

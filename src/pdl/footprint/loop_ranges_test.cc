@@ -128,7 +128,7 @@ TEST(LoopRanges, BeginAtANumberWithASign) {
   EXPECT_EQ(reach(last_but_one("%r0;", "lt.s32 %p2, %i, 3"), 0xFFFFFFFB), "1 [236, 364)");
 }
 
-// What the launch does not execute begins no loop, and gives no earlier value.
+// Operations that the launch does not execute begin no loop. They give no earlier value either.
 TEST(LoopRanges, BeginWithWhatIsExecuted) {
   const std::string begin =
       "mov.u32 %i, 0; setp.lt.u32 %p1, %r0, 8; @%p1 bra L; mov.u32 %i, %clock;\nL: ";

@@ -27,7 +27,7 @@ std::string left(const std::string& body) {
   const Footprint footprint = footprint_of(body);
   return text_of_all(footprint, footprint.left);
 }
-// What loads of the block's memory may find.
+// Loads of the block's memory may find these origins.
 std::string left_in_block(const std::string& body) {
   const Footprint footprint = footprint_of(body);
   return text_of_all(footprint, footprint.left_in_block);

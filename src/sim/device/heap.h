@@ -104,7 +104,7 @@ class DeviceHeap {
     bool reserved = false;
     bool claimed = false;     // of reserved memory
     bool orphaned = false;    // of reserved memory: no graph has it, so the next free is its last
-    bool has_memory = false;  // of reserved memory: at its address, now
+    bool has_memory = false;  // of reserved memory: some is at its address now
     bool is_in_use = false;   // of reserved memory: it had some since the last trim
     std::shared_ptr<void> host = nullptr;  // of reserved memory: null where it is the device's
     std::shared_ptr<SimPool> pool = nullptr;

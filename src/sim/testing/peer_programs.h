@@ -267,8 +267,8 @@ class PeerTest : public testing::Test {
   }
 
   using Kinds = std::set<std::string>;
-  // What is found when `program` runs under each schedule, with all buffers zero before. A program
-  // with a race need not show each of `want`, but some of it, and nothing else.
+  // Runs `program` under each schedule, with all buffers zero before, and expects findings. A
+  // program with a race need not show each of `want`, but some of it, and nothing else.
   template <class Program>
   void expect(const Kinds& want, Program program) {
     for (const Schedule& schedule : kPdlSchedules) {
